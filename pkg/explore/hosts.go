@@ -156,6 +156,9 @@ func (x *index) hosts(ctx context.Context) (all []Host, err error) {
 	now, err := x.source().Live.Hosts(ctx, x.source().ID)
 	for i := range now {
 		n, known := known.at[now[i].Key]
+		if !known && now[i].Held && now[i].Queued+int64(now[i].InFlight) == 0 {
+			continue // it is another execution's
+		}
 		if !known {
 			n = len(all)
 			all = append(all, Host{Key: now[i].Key, Classes: map[string]int64{}})

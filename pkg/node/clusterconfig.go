@@ -4,6 +4,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -31,17 +32,23 @@ func RabbitConfig(cfg *process.Config) rabbit.Config {
 	return out
 }
 
+// FetchConfig translates the settings of requests.
+func FetchConfig(cfg *process.Config) fetcher.Config {
+	out := fetcher.Default()
+	out.AllowPrivate, out.PrivateJobs = cfg.Fetch.AllowPrivate, cfg.Fetch.PrivateJobs
+	out.MaxIdleConns = process.FitFiles(cfg.Fetch.IdleConnections, process.OpenFiles())
+	out.Proxy = cfg.Fetch.Proxy.Reveal()
+	return out
+}
+
 // config translates the settings for the stages.
 func (c *cluster) config() Config {
 	in, out := c.p.Config, Default()
 	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
 	out.Frontier.Calendar = c.calendar
-	out.Fetch.AllowPrivate, out.Fetch.PrivateJobs = in.Fetch.AllowPrivate, in.Fetch.PrivateJobs
-	out.Fetch.MaxIdleConns = in.Fetch.IdleConnections
-	out.Fetch.Proxy = in.Fetch.Proxy.Reveal()
+	out.Fetch = FetchConfig(in)
 	files := process.OpenFiles()
-	out.Fetch.MaxIdleConns = process.FitFiles(out.Fetch.MaxIdleConns, files)
 	for _, r := range Roles() {
 		out.Workers[r] = bus.Workers{Min: 1, Max: in.Workers.Of(string(r))}
 		out.Limits[r] = in.Handlers.Of(string(r)).D()

@@ -44,6 +44,11 @@ func (c *cluster) runFrontier(ctx context.Context) error {
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	hosts := newHostWatch(c.postgres.Guests(), n.frontier, c.p.Config.Node, c.p.Log)
+	if err := hosts.begins(working); err != nil {
+		return stopped(ctx, again(err))
+	}
+	go hosts.run(working)
 	c.besideFrontier(working, stop, n, queues, &deps, land)
 	c.lead(n.frontier)
 	defer c.lead(nil)

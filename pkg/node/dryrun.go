@@ -11,6 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 )
 
 // Bounds of dry runs.
@@ -37,7 +38,7 @@ func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth i
 	bounded.Limits.MaxBody = min(bounded.Limits.MaxBody, maxDryBody)
 	s := e.store
 	opt := tryout.Options{Job: &bounded, URL: url, Depth: depth, Fetch: e.opt.Node.Fetch, Resolver: e.Node.deps.Resolver, Log: e.log, Given: given,
-		Turns: e.frontier, Patience: dryRunWaits, Opener: e.opener,
+		Turns: ownTurns{e.frontier}, Patience: dryRunWaits, Opener: e.opener,
 		Plugins: TrialPlugins(cmp.Or(e.opt.DryPlugins, e.opt.Plugins)), Stored: tryout.Stored{Robots: s.Hosts()}}
 	if _, known, err := e.State(ctx, job.ID); err != nil {
 		return nil, err
@@ -45,6 +46,18 @@ func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth i
 		opt.Stored.Copies, opt.Stored.URLs, opt.Stored.Jars = s.ContentSet(), s.URLs(), s.Jars()
 	}
 	return tryout.Run(ctx, opt)
+}
+
+// ownTurns are turns that the frontier of this program gives.
+type ownTurns struct{ f *frontier.Frontier }
+
+// Visit implements tryout.Turns.
+func (t ownTurns) Visit(ctx context.Context, ask frontier.Ask) (tryout.Turn, error) {
+	v, err := t.f.Visit(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // TrialPlugins makes what runs the plug-ins of a trial: apart from those of the crawls, with breakers and figures of

@@ -46,9 +46,13 @@ func (c *crawls) Replay(ctx context.Context, id crawl.JobID, choose control.Choo
 	return c.s.engine.Replay(ctx, id, choose)
 }
 
-// HoldHost implements api.Crawls.
-func (c *crawls) HoldHost(context.Context, string, bool) error {
-	return control.Misusef("a cluster cannot hold single hosts: exclude them by a revision, or pause the execution")
+// HoldHost implements api.Crawls. The frontiers hear of it within a second.
+func (c *crawls) HoldHost(ctx context.Context, key string, held bool) error {
+	guests := c.s.engine.Postgres.Guests()
+	if held {
+		return guests.HoldHost(ctx, key)
+	}
+	return guests.ReleaseHost(ctx, key)
 }
 
 // Rendering implements api.Crawls.

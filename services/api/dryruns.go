@@ -2,38 +2,34 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
-	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/trial"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/tryout"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
 // Bounds of dry runs, as those of one machine.
 const (
-	maxDryRuns = 4 // at once
-	dryRunTime = 3 * time.Minute
+	maxDryRuns  = 4 // at once
+	dryRunTime  = 3 * time.Minute
+	dryRunWaits = 90 * time.Second // for a turn of a host
+	maxDryBody  = 16 << 20
 )
 
-// dryRuns sends pages that are given through the stages. It asks for none: when a host may be asked, only the frontier
-// of the node that owns it knows.
+// dryRuns sends URLs through the stages, in this program. When a host may be asked, only the frontier of the node that
+// owns it knows: it gives the turns.
 type dryRuns struct {
 	s    *served
 	busy chan struct{}
 }
 
 var _ api.DryRuns = dryRuns{}
-
-var errNoRequests = errors.New("a dry run of a cluster asks no host, for only the node that owns it knows when its turn is: " +
-	"give the page (body), or try the URL where nobody else crawls: whirlpool try URL")
 
 // Check implements api.DryRuns. A cluster has no plug-ins that nobody vouches for.
 func (d dryRuns) Check(ctx context.Context, source string) (*workflow.Checked, error) {
@@ -42,9 +38,6 @@ func (d dryRuns) Check(ctx context.Context, source string) (*workflow.Checked, e
 
 // DryRun implements api.DryRuns.
 func (d dryRuns) DryRun(ctx context.Context, job *crawl.Job, t api.Tried) (*trial.Trial, error) {
-	if t.Body == nil {
-		return nil, &control.Misuse{Err: errNoRequests}
-	}
 	select {
 	case d.busy <- struct{}{}:
 		defer func() { <-d.busy }()
@@ -63,9 +56,15 @@ func (d dryRuns) DryRun(ctx context.Context, job *crawl.Job, t api.Tried) (*tria
 		defer func() { _ = plugins.Close() }() // it was read only
 		source = plugins
 	}
-	opt := tryout.Options{Job: job, URL: t.URL, Depth: t.Depth, Fetch: fetcher.Default(), DNS: dnscache.Default(),
-		Log: d.s.log, Given: &tryout.Given{Body: t.Body, ContentType: t.ContentType},
+	bounded, dns := *job, dnscache.Default()
+	bounded.Limits.MaxBody = min(bounded.Limits.MaxBody, maxDryBody)
+	dns.Server = cfg.Fetch.DNS
+	opt := tryout.Options{Job: &bounded, URL: t.URL, Depth: t.Depth, Fetch: node.FetchConfig(cfg), DNS: dns,
+		Log: d.s.log, Turns: node.GuestTurns{Guests: stores.Guests()}, Patience: dryRunWaits,
 		Plugins: node.TrialPlugins(source), Stored: tryout.Stored{Robots: stores.Hosts()}}
+	if t.Body != nil {
+		opt.Given = &tryout.Given{Body: t.Body, ContentType: t.ContentType}
+	}
 	known, err := d.s.engine.Job(ctx, job.ID)
 	if err != nil {
 		return nil, err

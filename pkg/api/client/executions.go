@@ -204,3 +204,17 @@ func (c *Client) Undo(ctx context.Context, id crawl.JobID, epoch uint32, message
 	return post[control.Revised](ctx, c, executionPath(id)+"/revisions/"+strconv.FormatUint(uint64(epoch), 10)+":undo",
 		map[string]any{"message": message, "resume": resume})
 }
+
+// HoldHost keeps a host from being asked by any execution, or lets it be asked again.
+func (c *Client) HoldHost(ctx context.Context, id crawl.JobID, key string, held bool) error {
+	verb := ":release"
+	if held {
+		verb = ":hold"
+	}
+	return c.do(ctx, call{method: http.MethodPost, path: executionPath(id) + "/hosts/" + url.PathEscape(key) + verb, in: struct{}{}}, nil)
+}
+
+// Host tells of a host of an execution.
+func (c *Client) Host(ctx context.Context, id crawl.JobID, key string) (*explore.HostStory, error) {
+	return get[explore.HostStory](ctx, c, executionPath(id)+"/hosts/"+url.PathEscape(key), nil)
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // Live is the engine as the explorer asks it. What lies in the queues of the nodes, and what their frontiers do with
-// hosts, it does not know: lists have the URLs and hosts that were asked for.
+// hosts, it does not know: lists have the URLs and hosts that were asked for, and which of these are held.
 type Live struct{ e *Engine }
 
 var _ explore.Live = Live{}
@@ -24,8 +24,14 @@ func (Live) Queued(context.Context, crawl.JobID, string, int) ([]crawl.Task, str
 // InFlight implements explore.Live.
 func (Live) InFlight(context.Context, crawl.JobID) ([]crawl.Task, error) { return nil, nil }
 
-// Hosts implements explore.Live.
-func (Live) Hosts(context.Context, crawl.JobID) ([]explore.HostNow, error) { return nil, nil }
+// Hosts implements explore.Live: the hosts that are held.
+func (l Live) Hosts(ctx context.Context, _ crawl.JobID) (all []explore.HostNow, err error) {
+	keys, err := l.e.Postgres.Guests().HeldHosts(ctx)
+	for _, k := range keys {
+		all = append(all, explore.HostNow{Key: k, Held: true, Why: "held", Text: "it is held: release it to go on"})
+	}
+	return all, err
+}
 
 // Counts implements explore.Live.
 func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err error) {

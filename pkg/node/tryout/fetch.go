@@ -39,18 +39,18 @@ func (r *run) request(ctx context.Context, s *step, task *crawl.Task, gap time.D
 }
 
 // turn is a turn of a host; without a frontier it is nobody else's.
-type turn struct{ *frontier.Visit }
+type turn struct{ Turn }
 
 func (t turn) fetch(task *crawl.Task) *crawl.Fetch {
 	f := &crawl.Fetch{Task: *task}
-	if t.Visit != nil {
+	if t.Turn != nil {
 		f.Addr = t.Addr()
 	}
 	return f
 }
 
 func (t turn) end(out *crawl.Outcome) {
-	if t.Visit != nil {
+	if t.Turn != nil {
 		t.End(out)
 	}
 }

@@ -15,6 +15,7 @@ package tryout
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -38,7 +39,7 @@ type Options struct {
 	// Resolver finds addresses; nil: one that DNS describes.
 	Resolver fetcher.Resolver
 	// Turns gives a trial its turns of hosts beside the crawls; nil: nobody else crawls here.
-	Turns *frontier.Frontier
+	Turns Turns
 	// Patience is how long it waits for a turn at most; 0: as long as ctx lasts.
 	Patience time.Duration
 	// Opener opens documents that are no pages; nil: one of its own.
@@ -46,6 +47,19 @@ type Options struct {
 	// Plugins makes what runs the nodes of the job's pipeline, for this trial alone; nil: they are left out.
 	Plugins func(log *slog.Logger) *chain.Runner
 	Stored  Stored
+}
+
+// Turns gives turns of hosts: a request each, beside those of the crawls. A host that has none in time is a
+// *frontier.TurnError.
+type Turns interface {
+	Visit(ctx context.Context, ask frontier.Ask) (Turn, error)
+}
+
+// Turn is a turn of a host, until its End: out is what became of the request; nil: none was made. Addr is the address
+// that it is for; the zero one: none was looked up.
+type Turn interface {
+	Addr() netip.Addr
+	End(out *crawl.Outcome)
 }
 
 // Given is a page that is tried without a request.

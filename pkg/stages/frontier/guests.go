@@ -8,7 +8,8 @@ import (
 
 // A guest is somebody who asks a host besides the crawl: a dry run. It has a turn of the host like a lease, and the
 // crawl keeps its distance to it as to a lease of its own. Nothing of it is stored: after a restart every delay starts
-// anew anyway.
+// anew anyway. On a cluster guests are in other programs (package node), and a frontier that begins takes on the turns
+// that the one before it gave.
 
 // guests are the hosts that guests ask or asked. Frontier.mu guards it.
 type guests struct {
@@ -19,6 +20,7 @@ type guests struct {
 // guest is what guests did at a host.
 type guest struct {
 	claimed bool      // the next turn is a guest's, or it has it
+	vnode   int       // of the URL that the guest asks for
 	ended   time.Time // the last request
 	until   time.Time // the rest that it gave the host
 	yields  time.Time // the next turn is the crawl's until then

@@ -51,6 +51,9 @@ func (d duties) owns(u weburl.URL) bool { return d.place(u).Node == "" }
 // Wake makes the dispatcher look again: the ring has changed.
 func (f *Frontier) Wake() {
 	f.again.moved()
+	f.mu.Lock()
+	f.guests.tell()
+	f.mu.Unlock()
 	f.signal()
 }
 
@@ -157,12 +160,21 @@ func (dp *dispatcher) refresh(ctx context.Context, choices []choice) error {
 	return nil
 }
 
-// InFlight counts the leases under way of each virtual node.
+// InFlight counts the leases under way of each virtual node, and the turns that guests have.
 func (f *Frontier) InFlight() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.leases.byVnode()
+	n := f.leases.byVnode()
+	for _, g := range f.guests.byKey {
+		if g.claimed {
+			n[g.vnode]++
+		}
+	}
+	return n
 }
+
+// Owns reports whether the URL's host belongs to this node.
+func (f *Frontier) Owns(u weburl.URL) bool { return f.duties.place(u).Node == "" }
 
 // Unsent reports whether a lease was decided on that the bus has not taken yet.
 func (f *Frontier) Unsent() bool { return f.run.out.unsent.Load() }

@@ -16,6 +16,7 @@ type Ask struct {
 	URL      weburl.URL    // of the request
 	Gap      time.Duration // a Crawl-delay that the guest knows of; 0: none
 	Patience time.Duration // how long it waits for its turn
+	Begun    bool          // another frontier gave the turn, and the request may be under way: only its end is waited for
 }
 
 // TurnError says that a guest did not get a turn of a host in time.
@@ -55,7 +56,7 @@ func (f *Frontier) Visit(ctx context.Context, ask Ask) (*Visit, error) {
 	if p := f.duties.place(ask.URL); p.Node != "" {
 		return nil, &TurnError{Host: v.key, Why: "node " + p.Node + " crawls it: ask there"}
 	}
-	if f.addresses.share(ask.Job) {
+	if f.addresses.share(ask.Job) && !ask.Begun {
 		if addrs, err := f.addresses.lookup(ctx, hostname(v.key)); err == nil && len(addrs) > 0 {
 			v.addr = addrs[0]
 		}
@@ -63,6 +64,10 @@ func (f *Frontier) Visit(ctx context.Context, ask Ask) (*Visit, error) {
 	until := time.Now().Add(ask.Patience)
 	if err := v.await(ctx, until, v.claim); err != nil {
 		return nil, err
+	}
+	if ask.Begun {
+		v.gap = max(ask.Job.Politeness.Delay.D(), ask.Gap)
+		return v, nil
 	}
 	if err := v.await(ctx, until, v.take); err != nil {
 		v.End(nil)
@@ -113,7 +118,7 @@ func (v *Visit) claim(_ context.Context, now time.Time) (step, error) {
 	f := v.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.hosts.held[v.key] {
+	if f.hosts.held[v.key] && !v.ask.Begun {
 		return step{}, &TurnError{Host: v.key, Why: "people hold it: release it to go on"}
 	}
 	g := f.guests.of(v.key)
@@ -121,7 +126,7 @@ func (v *Visit) claim(_ context.Context, now time.Time) (step, error) {
 	switch {
 	case g.claimed:
 		return step{why: "another dry run asks it"}, nil
-	case g.yields.After(now) && h != nil && h.work():
+	case g.yields.After(now) && h != nil && h.work() && !v.ask.Begun:
 		return step{at: g.yields, why: "it is the crawl's turn"}, nil
 	}
 	if h != nil && h.rec.Addr.IsValid() && v.addr.IsValid() && h.unit != nil && h.unit.shared {
@@ -137,7 +142,7 @@ func (v *Visit) claim(_ context.Context, now time.Time) (step, error) {
 		v.own.unit.guest = true
 		f.bench.place(v.own.unit)
 	}
-	g.claimed, g.yields = true, time.Time{}
+	g.claimed, g.yields, g.vnode = true, time.Time{}, f.duties.place(v.ask.URL).Vnode
 	return step{ready: true}, nil
 }
 

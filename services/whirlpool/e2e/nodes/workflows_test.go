@@ -4,9 +4,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
@@ -37,11 +40,21 @@ func TestAWorkflowOfThreeNodesSurvivesKills(t *testing.T) {
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	a := c.startAPI()
+	const workers = 37
+	crawltest.Ask(a, "a setting of one node", func(cl *client.Client) (any, error) {
+		return nil, cl.ChangeSetting(t.Context(), "workers.fetcher@"+c.nodes[2].name, strconv.Itoa(workers))
+	})
+	until(t, patience, "the second node goes by a setting of its own", func() bool {
+		have := map[string]int{}
+		for _, g := range crawltest.Ask(a, "agents", func(cl *client.Client) ([]api.Agent, error) { return cl.Agents(t.Context()) }) {
+			have[g.Node] = g.Workers["fetcher"]
+		}
+		return have["n2"] == workers && have["n1"] > 0 && have["n1"] != workers && have["n3"] == have["n1"]
+	})
 	job := jobFor(w.Srv, w.Delay)
 	job.ID = "wished"
 	id := a.Create(job)
 	wisher := crawltest.Wish(t, crawltest.Wished{id: {workflow.Pause, workflow.Run, workflow.Stop, workflow.Run}}, a.Clients...)
-
 	mend := cutFromManagement(t, 2)
 	until(t, patience, "the execution is shown, though a broker does not answer", func() bool {
 		x := a.Execution(id)
