@@ -86,3 +86,35 @@ func (c *cluster) reviseBesideAKill(a *crawltest.API, id crawl.JobID) {
 
 // everywhere is a revision that excludes nothing.
 var everywhere = api.NewRevision{Edit: api.Edit{Patch: map[string]any{"exclude": []string{}}}}
+
+// Of two parsers of a node that have nothing to do, one ends by itself when the cluster is told to release what is idle.
+// The programs that nobody else stands in for stay, and crawl.
+func TestAnIdleProgramIsReleased(t *testing.T) {
+	w := serve(t)
+	c := newCluster(t, w.Srv, w.Job())
+	c.startSeven()
+	second := c.add("parser2", filepath.Join(programs, "parser"), nil)
+	second.Start(t)
+	a := c.startAPI()
+	crawltest.Ask(a, "a setting", func(cl *client.Client) (any, error) {
+		return nil, cl.ChangeSetting(t.Context(), "idle_release", "1m")
+	})
+	first := c.program("parser")
+	until(t, patience, "one parser ends", func() bool { return first.Dead() || second.Dead() })
+	gone, stays := first, second
+	if second.Dead() {
+		gone, stays = second, first
+	}
+	if !gone.Said("another program does the same") {
+		t.Errorf("it ended so: %s", gone.LastWords())
+	}
+	c.programs = slices.DeleteFunc(c.programs, func(p *harness.Process) bool { return p == gone })
+	until(t, patience, "the others hear of one parser less", func() bool {
+		all := crawltest.Ask(a, "agents", func(cl *client.Client) ([]api.Agent, error) { return cl.Agents(t.Context()) })
+		parsers := slices.DeleteFunc(all, func(g api.Agent) bool { return g.Program != "parser" })
+		return len(parsers) == 1 || stays.Dead()
+	})
+	c.seed()
+	c.wait()
+	c.judge(w)
+}
