@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"os"
 	"runtime"
 	"strconv"
@@ -26,6 +27,8 @@ const (
 const (
 	beatEvery = 5 * time.Second
 	beatLast  = 2 * time.Second // when the program ends
+
+	maxPlugged = 200 // jobs whose pipelines a program tells of; of more it tells of none
 )
 
 // agent tells the other programs of the cluster of this one, and does what is asked of it: other bounds of workers, to
@@ -113,6 +116,12 @@ func (a *agent) look() {
 	g.Busy, g.Handled = a.c.metrics.Load()
 	if is := g.Busy > 0 || g.Handled != a.handled; is != was {
 		g.Since = now
+	}
+	if a.c.plugins != nil {
+		g.Plugins = nil
+		if all := a.c.plugins.All(); len(all) > 0 && len(all) <= maxPlugged {
+			g.Plugins, _ = json.Marshal(all) // numbers and names
+		}
 	}
 	g.Workers = a.c.capacity.Workers(a.c.roles...)
 	if m := a.c.member; m != nil {

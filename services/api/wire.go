@@ -107,7 +107,8 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	}
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
 		Crawls: &crawls{s: s}, Previews: previews{s: s}, DryRuns: dryRuns{s, make(chan struct{}, maxDryRuns)},
-		Vault: s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
+		Plugins: plugins{s},
+		Vault:   s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
 	if err == nil && cfg.API.AdminKey != "" {
 		s.api.AdmitKey(cfg.API.AdminKey.Reveal())
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -117,4 +118,14 @@ func (c *Client) Apply(ctx context.Context, list []api.Applied, schedules []api.
 	var out workflow.List[api.ApplyResult]
 	err := c.do(ctx, r, &out)
 	return out.Items, err
+}
+
+// Plugins lists what nodes of pipelines can use.
+func (c *Client) Plugins(ctx context.Context) (*api.PluginList, error) {
+	return get[api.PluginList](ctx, c, "/plugins", nil)
+}
+
+// Pipeline tells what the nodes of an execution's pipeline did.
+func (c *Client) Pipeline(ctx context.Context, id crawl.JobID) (*api.PipelineNow, error) {
+	return get[api.PipelineNow](ctx, c, executionPath(id)+"/pipeline", nil)
 }

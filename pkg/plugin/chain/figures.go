@@ -2,6 +2,7 @@ package chain
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -72,10 +73,56 @@ func (r *Runner) Figures(job crawl.JobID) []Figures {
 		f.P50, f.P95 = f.quantile(.5), f.quantile(.95)
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b Figures) int {
+	return sorted(out)
+}
+
+// All returns the figures of all jobs.
+func (r *Runner) All() map[crawl.JobID][]Figures {
+	r.mu.Lock()
+	all := map[crawl.JobID][]Figures{}
+	for k := range r.states {
+		all[k.job] = nil
+	}
+	r.mu.Unlock()
+	for id := range all {
+		all[id] = r.Figures(id)
+	}
+	return all
+}
+
+// Join adds up figures of several programs, by node, point and plug-in. Times of calls are the longest of them.
+func Join(parts ...[]Figures) []Figures {
+	type key struct {
+		node string
+		at   crawl.Point
+		use  string
+	}
+	sums := map[key]Figures{}
+	for _, part := range parts {
+		for i := range part {
+			f := &part[i]
+			k := key{f.Node, f.At, f.Use}
+			s, known := sums[k]
+			if !known {
+				s = Figures{Node: f.Node, At: f.At, Use: f.Use}
+			}
+			s.Calls, s.Patched, s.Dropped, s.Errors = s.Calls+f.Calls, s.Patched+f.Patched, s.Dropped+f.Dropped, s.Errors+f.Errors
+			s.Skipped, s.Passed = s.Skipped+f.Skipped, s.Passed+f.Passed
+			s.P50, s.P95 = max(s.P50, f.P50), max(s.P95, f.P95)
+			if f.Tripped.After(s.Tripped) {
+				s.Tripped = f.Tripped
+			}
+			sums[k] = s
+		}
+	}
+	return sorted(slices.Collect(maps.Values(sums)))
+}
+
+func sorted(all []Figures) []Figures {
+	slices.SortFunc(all, func(a, b Figures) int {
 		return cmp.Or(slices.Index(crawl.NodePoints(), a.At)-slices.Index(crawl.NodePoints(), b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Use, b.Use))
 	})
-	return out
+	return all
 }
 
 // Forget drops the figures of a job that was deleted.

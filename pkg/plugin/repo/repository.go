@@ -238,11 +238,16 @@ func (d *Repository) unknown(ctx context.Context, use string) error {
 	return fmt.Errorf("there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin push` adds one", use)
 }
 
-// All returns what jobs may name: the plug-ins that come with the program, and those of List.
-func (d *Repository) All(ctx context.Context) (items []Item, err error) {
+// BuiltIn returns the plug-ins that come with the program.
+func BuiltIn() (items []Item) {
 	for _, own := range builtin.All() {
 		items = append(items, Item{Descriptor: own, Trust: Trust{Level: OwnCode, Usable: true}})
 	}
+	return items
+}
+
+// All returns what jobs may name: the plug-ins that come with the program, and those of List.
+func (d *Repository) All(ctx context.Context) (items []Item, err error) {
 	list, err := d.List(ctx)
-	return append(items, list...), err
+	return append(BuiltIn(), list...), err
 }

@@ -56,6 +56,8 @@ type Agent struct {
 	DiskFree int64          `json:"disk_free"` // bytes, where bodies lie
 	DiskAll  int64          `json:"disk_all"`
 	Settings int64          `json:"settings"` // version of the run-time settings that it goes by
+	// Plugins is JSON that this package does not read: what the nodes of jobs' pipelines did in the program.
+	Plugins json.RawMessage `json:"plugins,omitempty"`
 }
 
 // Orders are what an agent is to do.

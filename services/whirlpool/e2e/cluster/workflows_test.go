@@ -87,8 +87,8 @@ func (c *cluster) reviseBesideAKill(a *crawltest.API, id crawl.JobID) {
 // everywhere is a revision that excludes nothing.
 var everywhere = api.NewRevision{Edit: api.Edit{Patch: map[string]any{"exclude": []string{}}}}
 
-// Of two parsers of a node that have nothing to do, one ends by itself when the cluster is told to release what is idle.
-// The programs that nobody else stands in for stay, and crawl.
+// Of two parsers of a node that have nothing to do, one ends by itself when the cluster is told to release what is
+// idle. The programs that nobody else stands in for stay, and crawl.
 func TestAnIdleProgramIsReleased(t *testing.T) {
 	w := serve(t)
 	c := newCluster(t, w.Srv, w.Job())

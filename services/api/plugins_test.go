@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/api"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
+)
+
+// The composer's list of a cluster has what comes with the program and what was pushed, and the pipeline of an
+// execution shows what its nodes did in the programs.
+func TestPluginsOfACluster(t *testing.T) {
+	w := newWorld(t)
+	w.env = append(w.env, "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(w.dir, "plugins"))
+	_, c := w.copyOf("one")
+	named := func() (names []string) {
+		list, err := c.Plugins(t.Context())
+		harness.Check(t, err)
+		for i := range list.Items {
+			names = append(names, list.Items[i].Use)
+		}
+		if len(list.Faults) > 0 {
+			t.Errorf("not read: %q", list.Faults)
+		}
+		return names
+	}
+	if got := named(); !slices.Contains(got, "builtin/filter@1") || slices.Contains(got, "shop/v@1.0.0") {
+		t.Errorf("before a push there are %q", got)
+	}
+	for _, args := range [][]string{{"push", "--untested", "--cluster", wasmtest.Version(t, "shop/v@1.0.0", "1.0.0")},
+		{"approve", "--cluster", "shop/v@1.0.0"}} {
+		cmd := exec.Command(filepath.Join(w.exes, "whirlpool"), append([]string{"plugin"}, args...)...)
+		cmd.Env = w.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("plugin %q: %v\n%s", args, err, out)
+		}
+	}
+	if got := named(); !slices.Contains(got, "shop/v@1.0.0") {
+		t.Errorf("after a push there are %q", got)
+	}
+	w.start("node", "whirlpool", []string{"node"}, nil)
+	const pages = 13
+	source := fmt.Sprintf("{id: plugged, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s},"+
+		" pipeline: {nodes: [{id: v, at: document, use: shop/v@1.0.0}]}}", site(t, pages))
+	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "plugged"})
+	harness.Check(t, err)
+	e, err := c.Run(t.Context(), "plugged", workflow.Overrides{})
+	harness.Check(t, err)
+	ends(t, c, *e, pages)
+	var now *api.PipelineNow
+	if !harness.Within(patience, func() bool { // a program tells of itself each five seconds
+		now, err = c.Pipeline(t.Context(), e.ID)
+		harness.Check(t, err)
+		return len(now.Nodes) == 1 && now.Nodes[0].Calls == pages
+	}) {
+		t.Fatalf("the pipeline is shown as %+v", now)
+	}
+	n := now.Nodes[0]
+	if waits, known := now.Waiting["parser"]; n.Node != "v" || n.Use != "shop/v@1.0.0" || n.At != "document" || n.Patched != pages || n.Errors != 0 ||
+		n.P95 == 0 || !known || waits != 0 {
+		t.Errorf("the pipeline is shown as %+v", now)
+	}
+}
