@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -48,10 +47,17 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Skip("is the process that is killed")
 	}
 	const seeds = 6 // some 25 kills each
-	for seed := range seeds {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			t.Parallel()
+	for seed := range seeds + 2 {
+		name := strconv.Itoa(seed)
+		if seed >= seeds {
+			name = "postgres " + name
+		}
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			if seed >= seeds {
+				usePostgres(t, dir)
+			}
+			t.Parallel()
 			rng := rand.New(rand.NewPCG(uint64(seed), 1))
 			kills := 0
 			for kills < 60 {
@@ -105,7 +111,7 @@ func killed(t *testing.T, dir string, after int, anyMoment bool, rng *rand.Rand)
 // looksPossible judges what a process left.
 func looksPossible(t *testing.T, dir string, over bool) {
 	t.Helper()
-	s, err := sqlite.Open(filepath.Join(dir, "control.db"))
+	s, err := openKilled(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +156,7 @@ func TestProcessThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	deadly := &deadly{after: int64(after)}
-	s, err := sqlite.Open(filepath.Join(dir, "control.db"))
+	s, err := openKilled(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

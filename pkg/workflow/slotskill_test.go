@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -36,10 +35,18 @@ func TestSlotsBeginOnceWhateverIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds of CPU time")
 	}
-	for seed := range 4 {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			t.Parallel()
+	const seeds = 4
+	for seed := range seeds + 1 {
+		name := strconv.Itoa(seed)
+		if seed == seeds {
+			name = "postgres"
+		}
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			if seed == seeds {
+				usePostgres(t, dir)
+			}
+			t.Parallel()
 			rng := rand.New(rand.NewPCG(uint64(seed), 3))
 			for run := range 8 {
 				killedSlots(t, dir, run, 1+rng.IntN(80), seed%3 == 2, rng)
@@ -84,7 +91,7 @@ func killedSlots(t *testing.T, dir string, run, after int, anyMoment bool, rng *
 
 // slotsPossible says what is impossible about what a process left.
 func slotsPossible(dir string) error {
-	s, err := sqlite.Open(filepath.Join(dir, "control.db"))
+	s, err := openKilled(dir)
 	if err != nil {
 		return err
 	}
@@ -157,7 +164,7 @@ func TestProcessWithSlots(t *testing.T) {
 	}
 	after, err1 := strconv.Atoi(os.Getenv(envAfter))
 	run, err2 := strconv.Atoi(os.Getenv(envRun))
-	s, err3 := sqlite.Open(filepath.Join(dir, "control.db"))
+	s, err3 := openKilled(dir)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +213,7 @@ func scheduled(ctx context.Context, m *workflow.Manager) error {
 // statements, and the process dies between them.
 func TestNegativeControlSlots(t *testing.T) {
 	dir := t.TempDir()
-	s, err := sqlite.Open(filepath.Join(dir, "control.db"))
+	s, err := openKilled(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
