@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -172,6 +174,10 @@ func (s *Server) holdHost(held bool) func(context.Context, *HostPath) (*none, er
 	return func(ctx context.Context, in *HostPath) (*none, error) {
 		if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
 			return nil, err
+		}
+		if u, err := weburl.Parse("http://" + in.Key + "/"); held && (err != nil || u.HostKey() != in.Key) {
+			return nil, problem(ctx, http.StatusUnprocessableEntity, strconv.Quote(in.Key)+" is no host as lists of hosts name them: "+
+				"small letters, and a port only where it is not the usual one, as example.com or example.com:8080")
 		}
 		return &none{}, s.Crawls.HoldHost(ctx, in.Key, held)
 	}
