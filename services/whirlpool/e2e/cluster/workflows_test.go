@@ -63,7 +63,7 @@ func TestWorkflowsSurviveKills(t *testing.T) {
 	if n := len(wisher.Met()); n < 4 {
 		t.Errorf("only %d wishes were met: the test proves little", n)
 	}
-	if n := len(a.Revisions(all[1])); n != 2 {
+	if n := a.Revisions(all[1]); n != 2 {
 		t.Errorf("there are %d revisions; want 2", n)
 	}
 }
@@ -79,7 +79,7 @@ func (c *cluster) reviseBesideAKill(a *crawltest.API, id crawl.JobID) {
 	<-time.After(rand.N(150 * time.Millisecond))
 	c.killed(a.Copies[0].Name, a.Copies[0])
 	<-revised
-	if len(a.Revisions(id)) == 1 {
+	if a.Revisions(id) == 1 {
 		crawltest.Ask(a, "revise", func(cl *client.Client) (any, error) { return cl.Revise(c.t.Context(), id, everywhere) })
 	}
 }

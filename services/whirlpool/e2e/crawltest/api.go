@@ -83,12 +83,17 @@ func (a *API) Execution(id crawl.JobID) *api.ExecutionNow {
 	})
 }
 
-// Revisions lists those of an execution.
-func (a *API) Revisions(id crawl.JobID) []api.Revision {
+// Revisions counts those of an execution that it goes by, or went by: what a killed program proposed is none.
+func (a *API) Revisions(id crawl.JobID) (n int) {
 	a.t.Helper()
-	return Ask(a, "revisions of "+string(id), func(c *client.Client) ([]api.Revision, error) {
+	for _, r := range Ask(a, "revisions of "+string(id), func(c *client.Client) ([]api.Revision, error) {
 		return c.Revisions(a.t.Context(), id)
-	})
+	}) {
+		if r.State == "active" || r.State == "superseded" {
+			n++
+		}
+	}
+	return n
 }
 
 // Judge fails the test for what is wrong with an execution that has ended, beside what it left in the stores.
