@@ -63,10 +63,11 @@ func TestEveryRouteReadsFromACluster(t *testing.T) {
 		"executions/{ex}/explain": "url=" + url.QueryEscape(home), "executions/{ex}/graph": "around=" + url.QueryEscape(home),
 		"workflows/{wf}/versions/{n}/diff": "from=1"}
 	keys := map[string]string{"executions/{ex}/hosts/{key}": strings.TrimSuffix(strings.TrimPrefix(home, "http://"), "/")}
-	// These have nothing to show here, and say what is missing: a screenshot, an earlier version, a group of copies, a file, a line.
+	// These have nothing to show here, and say what is missing: a screenshot, an earlier version, a group of copies, a
+	// file, a line, a body.
 	absent := map[string]string{"executions/{ex}/records/{key}/screenshot": "render.screenshot", "executions/{ex}/records/{key}/versions/{visit}/diff": "version",
 		"executions/{ex}/clusters/{id}": "", "executions/{ex}/files/{name}": "", "logs/{id}": "", "executions/{ex}/freshness": "",
-		"executions/{ex}/records/{key}/body": ""}
+		"executions/{ex}/records/{key}/body": "keep_bodies", "executions/{ex}/records/{key}/rules": "keep_bodies"}
 	names["visit"] = "1"
 	param := regexp.MustCompile(`\{(\w+)\}`)
 	for _, path := range reads(t) {

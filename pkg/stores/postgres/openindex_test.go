@@ -17,7 +17,7 @@ import (
 )
 
 // olderSQL makes the schema that of the version before.
-const olderSQL = `DROP TABLE agents, program_settings; DROP INDEX urls_open; DELETE FROM goose_db_version WHERE version_id >= 24`
+const olderSQL = `DROP TABLE agents, program_settings, held_hosts, guest_turns; DROP INDEX urls_open; DELETE FROM goose_db_version WHERE version_id >= 24`
 
 const (
 	validIndexes = `SELECT count(*) FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid WHERE h.inhparent = to_regclass('urls_open') AND i.indisvalid`
