@@ -26,6 +26,7 @@ type Engine struct {
 	mu      sync.Mutex
 	quiet   map[crawl.JobID]*quiet
 	letters map[crawl.JobID]*letters
+	waits   map[crawl.JobID]waits
 	mirrors map[crawl.JobID]*mirror
 }
 
@@ -34,7 +35,7 @@ var _ workflow.Engine = (*Engine)(nil)
 // New returns the engine of a cluster. dir is for what it copies of executions to answer quickly: see Mirror.
 func New(c *cluster.Cluster, dir string, log *slog.Logger) *Engine {
 	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]*letters{},
-		mirrors: map[crawl.JobID]*mirror{}}
+		waits: map[crawl.JobID]waits{}, mirrors: map[crawl.JobID]*mirror{}}
 }
 
 // Submit implements workflow.Engine. What the cluster refuses, it refuses for ever.
@@ -130,4 +131,5 @@ func (e *Engine) forget(id crawl.JobID) {
 	defer e.mu.Unlock()
 	delete(e.quiet, id)
 	delete(e.letters, id)
+	delete(e.waits, id)
 }

@@ -57,8 +57,11 @@ func openOf(t crawl.Tally) int64 {
 // inFlight is how much of a job is under way: of one that runs the pages whose links are on their way; of one that was
 // told to do nothing, 0 means that nothing is.
 func (e *Engine) inFlight(ctx context.Context, info *crawl.JobInfo, tally crawl.Tally) (int, error) {
+	if info.State == crawl.JobRunning {
+		return int(e.lately(ctx, info.ID)), nil
+	}
 	waiting, err := e.waiting(ctx, info.ID)
-	if err != nil || info.State == crawl.JobRunning || info.State == crawl.JobEnded {
+	if err != nil || info.State == crawl.JobEnded {
 		return int(waiting), err
 	}
 	obeyed, settled := e.still(info, fmt.Sprint(tally, waiting))
@@ -73,6 +76,38 @@ func (e *Engine) inFlight(ctx context.Context, info *crawl.JobInfo, tally crawl.
 		return 0, err
 	}
 	return int(max(held, waiting)), nil
+}
+
+// waits is how many pages of a job have links on their way, as they were counted last.
+type waits struct {
+	n     int64
+	until time.Time // it is believed
+}
+
+const (
+	countShare = 50          // times as long as a count took it is believed: to count is to look at each page of the job
+	countAgain = time.Minute // after a count that failed
+)
+
+// lately is waiting of a job that runs, as of a moment ago. The conductor asks every two seconds, and the count takes
+// longer the more pages the job has; nothing is decided by it, so a count that fails is no fault.
+func (e *Engine) lately(ctx context.Context, id crawl.JobID) int64 {
+	e.mu.Lock()
+	known := e.waits[id]
+	e.mu.Unlock()
+	began := e.now()
+	if began.Before(known.until) {
+		return known.n
+	}
+	n, err := e.waiting(ctx, id)
+	next := waits{n, e.now().Add(countShare * e.now().Sub(began))}
+	if err != nil {
+		next = waits{known.n, e.now().Add(countAgain)}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waits[id] = next
+	return next.n
 }
 
 // waiting is how many pages have links on their way.
