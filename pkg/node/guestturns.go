@@ -33,7 +33,7 @@ func (g GuestTurns) Visit(ctx context.Context, ask frontier.Ask) (tryout.Turn, e
 		v.tell(ctx, nil)
 		return nil, err
 	}
-	v.looks.Go(func() { v.keep(context.WithoutCancel(ctx)) })
+	v.looks.Go(func() { v.keep(ctx) })
 	return v, nil
 }
 
@@ -78,13 +78,15 @@ func (v *guestVisit) await(ctx context.Context, ask *frontier.Ask) error {
 	}
 }
 
-// keep says that the guest is there until its request has ended.
+// keep says that the guest is there until its request has ended, which it has soon after ctx.
 func (v *guestVisit) keep(ctx context.Context) {
 	tick := time.NewTicker(guestLooks)
 	defer tick.Stop()
 	for {
 		select {
 		case <-v.stop:
+			return
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}

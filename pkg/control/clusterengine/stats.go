@@ -30,7 +30,7 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	if s.Records, err = e.countRecords(ctx, id); err != nil {
 		return nil, err
 	}
-	if s.Letters, _, err = e.countLetters(ctx, id, countTime); err != nil {
+	if s.Letters, _, err = e.countLetters(ctx, id, 0); err != nil {
 		return nil, err
 	}
 	if s.Bound, err = e.bound(ctx, info.Job, tally.Pages); err != nil {

@@ -90,7 +90,7 @@ func (c *child) ask(ctx context.Context, frame []byte, limit, cpu time.Duration)
 	case <-over:
 		return nil, cpulimit.Error(cpu)
 	case <-timer.C:
-		return nil, fmt.Errorf("%w of %s", plugin.ErrTimeout, limit.Round(time.Millisecond))
+		return nil, fmt.Errorf("%w of %s by the clock", plugin.ErrTimeout, limit.Round(time.Millisecond))
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, plugin.ErrTimeout

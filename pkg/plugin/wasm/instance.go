@@ -163,9 +163,7 @@ func failure(ctx context.Context, err error, full bool, stderr string) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return plugin.ErrTimeout
-	case errors.Is(context.Cause(ctx), plugin.ErrTimeout):
-		return context.Cause(ctx)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // the limit of CPU time is a cause, too
 		return context.Cause(ctx)
 	case full:
 		return fmt.Errorf("%w: %w", plugin.ErrMemory, err)
