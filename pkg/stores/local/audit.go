@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -60,7 +58,11 @@ func (s *Store) newAudit(f *jobFiles, id crawl.JobID) (_ *audit, done func() err
 	if err := s.flush(); err != nil {
 		return nil, nil, err
 	}
-	a := &audit{s: s, files: f, only: id, at: s.db.NewSnapshot(), underWay: map[weburl.Key]bool{}, unnamed: map[weburl.Key]bool{},
+	at, err := s.db.NewSnapshot()
+	if err != nil {
+		return nil, nil, fmt.Errorf("audit %s: %w", s.dir, err)
+	}
+	a := &audit{s: s, files: f, only: id, at: at, underWay: map[weburl.Key]bool{}, unnamed: map[weburl.Key]bool{},
 		finding: func(string, crawl.JobID, jobNum, weburl.Key) {}}
 	a.Examples, a.Directory = map[string][]string{}, &crawl.DirectoryAudit{}
 	if a.sorter, err = newSorter(s.path("state"), rawMark); err != nil {
@@ -87,10 +89,10 @@ type audit struct {
 	s        *Store
 	files    *jobFiles
 	only     crawl.JobID // empty: all jobs
-	at       *pebble.Snapshot
+	at       snapshot
 	sorter   *sorter[mark]
-	pages    *pebble.Iterator    // over the index of pages.jsonl
-	again    *pebble.Iterator    // over what is remembered of pages between their visits; nil: nothing is
+	pages    iterator            // over the index of pages.jsonl
+	again    *iterator           // over what is remembered of pages between their visits; nil: nothing is
 	underWay map[weburl.Key]bool // URLs in messages that are on their way, or in dead letters
 	unnamed  map[weburl.Key]bool // keys among the examples
 	// replacedBytes and replacedEnd are those of the lines of pages.jsonl that later ones replace.

@@ -21,7 +21,7 @@ func (a *audit) openAgain() (done func() error, err error) {
 	if !it.First() {
 		return func() error { return nil }, errors.Join(it.Error(), it.Close())
 	}
-	a.again = it
+	a.again = &it
 	return it.Close, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -25,7 +23,10 @@ func (s *Store) Census(ctx context.Context, job crawl.JobID) (c Census, err erro
 	if !known {
 		return c, nil
 	}
-	at := s.db.NewSnapshot()
+	at, err := s.db.NewSnapshot()
+	if err != nil {
+		return c, fmt.Errorf("count what job %q found: %w", job, err)
+	}
 	defer func() { _ = at.Close() }()
 	records := num
 	if !s.Many() {
@@ -45,7 +46,7 @@ func (s *Store) Census(ctx context.Context, job crawl.JobID) (c Census, err erro
 }
 
 // countHosts counts the hosts of claimed URLs. The keys of a host's URLs begin alike.
-func countHosts(ctx context.Context, at *pebble.Snapshot, num jobNum) (n int64, err error) {
+func countHosts(ctx context.Context, at snapshot, num jobNum) (n int64, err error) {
 	var last uint64
 	err = scanRange(ctx, at, appendJob(nil, kindURL, num), afterJob(kindURL, num), func(k, v []byte) error {
 		var e entry
@@ -60,7 +61,7 @@ func countHosts(ctx context.Context, at *pebble.Snapshot, num jobNum) (n int64, 
 	return n, err
 }
 
-func (c *Census) countCopies(ctx context.Context, at *pebble.Snapshot, num jobNum) error {
+func (c *Census) countCopies(ctx context.Context, at snapshot, num jobNum) error {
 	var from [contentPrefixSize]byte
 	putContentPrefix(from[:], contentDocument, num)
 	near := map[weburl.Key]bool{}

@@ -13,11 +13,11 @@ import (
 // million originals that costs a block read from disk for each absent key.
 type contentReader struct {
 	s  *Store
-	it *pebble.Iterator
+	it iterator
 }
 
 func (r *contentReader) open() (err error) {
-	if r.it != nil {
+	if r.it.Iterator != nil {
 		return nil
 	}
 	r.it, err = r.s.db.NewIter(&pebble.IterOptions{
@@ -77,10 +77,10 @@ func (r *contentReader) half(kind byte, job jobNum, half uint32, found *candidat
 
 // close lets go of the iterator. The next question opens another, which sees what was written since.
 func (r *contentReader) close() error {
-	if r.it == nil {
+	if r.it.Iterator == nil {
 		return nil
 	}
 	it := r.it
-	r.it = nil
+	r.it = iterator{}
 	return r.wrap(it.Close())
 }

@@ -55,7 +55,7 @@ func openQueues(s *Store) (*Queues, error) {
 }
 
 // find notes the queue whose first task it stands on, and moves it to the next queue's.
-func (qs *Queues) find(it *pebble.Iterator, holes map[string]uint64) (more bool, err error) {
+func (qs *Queues) find(it iterator, holes map[string]uint64) (more bool, err error) {
 	name, first, err := splitQueueKey(it.Key())
 	if err != nil {
 		return false, err

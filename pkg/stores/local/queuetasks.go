@@ -50,7 +50,7 @@ type taskList struct {
 }
 
 // read reads the page; more: there may be others behind it.
-func (l *taskList) read(it *pebble.Iterator) (more bool, err error) {
+func (l *taskList) read(it iterator) (more bool, err error) {
 	for ok := it.First(); ok; {
 		if len(l.tasks) == l.limit || l.looked == maxLooked {
 			return true, nil

@@ -67,7 +67,7 @@ type Store struct {
 	dir       string
 	opt       Options
 	log       *slog.Logger
-	db        *pebble.DB
+	db        *database
 	fs        *walFS
 	lock      io.Closer
 	committer // its do, join and later change the state
@@ -182,10 +182,12 @@ func (s *Store) openDB(fresh bool) (err error) {
 	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s, s.log, s.dir})
 	defer opts.Cache.Unref()
 	opts.ErrorIfNotExists = !fresh
-	if s.db, err = pebble.Open(s.path("state", "db"), opts); err != nil {
+	db, err := pebble.Open(s.path("state", "db"), opts)
+	if err != nil {
 		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore a copy of %s; the records "+
 			"that %s holds are good: move it away before you start over with --fresh", s.dir, err, s.path("state"), s.path(pagesName))
 	}
+	s.db = newDatabase(db)
 	s.fresh, s.write, s.gone = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch, s.broken.ended
 	return nil
 }
@@ -306,7 +308,7 @@ func (s *Store) letGo() error {
 func (s *Store) release() error {
 	var errs []error
 	if s.db != nil {
-		errs = append(errs, s.db.Close())
+		errs = append(errs, s.db.Close(readersTime))
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close())
@@ -363,7 +365,7 @@ func (s *Store) scan(ctx context.Context, prefix []byte, use func(key, value []b
 	return scanRange(ctx, s.db, prefix, after(prefix), use)
 }
 
-func scanRange(ctx context.Context, db pebble.Reader, from, to []byte, use func(key, value []byte) error) error {
+func scanRange(ctx context.Context, db source, from, to []byte, use func(key, value []byte) error) error {
 	it, err := db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
 		return err

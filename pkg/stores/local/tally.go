@@ -50,7 +50,7 @@ func newTallies() *tallies {
 	return &tallies{count: map[string]*counter{}, byJob: map[jobNum][]*counter{}}
 }
 
-func openTallies(db *pebble.DB) (*tallies, error) {
+func openTallies(db *database) (*tallies, error) {
 	t := newTallies()
 	err := scanRange(context.Background(), db, []byte{kindTally}, []byte{kindTally + 1}, func(k, v []byte) error {
 		n, err := decodeCount(k, v)
