@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/pace"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -147,9 +148,9 @@ func BenchmarkCrawl(b *testing.B) {
 			}
 		}
 		runtime.GC()
-		before, _ := processorTime()
+		before, _ := pace.ProcessorTime()
 		pages, t := realCrawl(b, w, id, srv, nil)
-		after, _ := processorTime()
+		after, _ := pace.ProcessorTime()
 		if n%2 == 1 {
 			ix, _ := x.Index(ctx, id)
 			share = ix.Share
@@ -163,7 +164,7 @@ func BenchmarkCrawl(b *testing.B) {
 			took[n%2] += t
 			used[n%2] += after - before
 			if n%2 == 1 {
-				own += x.pace.sum.Seconds() // the explorer has ended
+				own += x.pace.Sum().Seconds() // the explorer has ended
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/explore/pace"
 )
 
 // Options say what an Explorer reads.
@@ -22,12 +23,14 @@ type Options struct {
 	Ring   *Ring // of the program's log; nil: it is not shown
 	// Eager indexes at full speed, without pauses for the crawl: for tests, and where nothing crawls.
 	Eager bool
+	// Beside says that the crawls run in other programs, as on a cluster: see pace.Pace.
+	Beside bool
 }
 
 // Explorer answers questions about executions. Its methods may be called by many goroutines.
 type Explorer struct {
 	opt  Options
-	pace pace
+	pace pace.Pace
 
 	mu     sync.Mutex
 	open   map[crawl.JobID]*index
@@ -46,7 +49,7 @@ func Open(opt Options) *Explorer {
 	if opt.Ring == nil {
 		opt.Ring = NewRing()
 	}
-	return &Explorer{opt: opt, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
+	return &Explorer{opt: opt, pace: pace.Pace{Beside: opt.Beside}, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
 }
 
 // How long an index stays open that nobody asks and that has nothing to read; how many such ones do so, beyond which
@@ -96,7 +99,7 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 	if began.Before(ix.again) {
 		return false
 	}
-	x.pace.begin(began)
+	x.pace.Begin(began)
 	before := ix.Index().Fault
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -106,7 +109,7 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 		return false
 	}
 	if more && !x.opt.Eager {
-		x.wait(ctx, x.pace.rest(time.Since(began)))
+		x.wait(ctx, x.pace.Rest(time.Since(began)))
 	}
 	return more
 }

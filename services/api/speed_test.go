@@ -24,12 +24,15 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// wideSite is a site of many hosts, all of this machine, whose pages are about 8 KB and have twenty links.
+// wideSite is a site of many hosts, all of this machine, whose pages are about 30 KB and have forty links, like
+// those of the benchmarks.
 type wideSite struct {
 	pages, hosts int
 	port         string
 	served       atomic.Int64
 }
+
+const pageLinks = 40
 
 func newWideSite(t *testing.T, pages, hosts int) *wideSite {
 	s := &wideSite{pages: pages, hosts: hosts}
@@ -56,9 +59,9 @@ func (s *wideSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.served.Add(1)
 	w.Header().Set("Content-Type", "text/html")
 	fmt.Fprintf(w, "<title>page %d</title>", n)
-	for i := range 20 {
-		fmt.Fprintf(w, `<p>%s <a href=%q>link</a>`, strings.Repeat(fmt.Sprintf("word%d ", n*31+i), 36),
-			s.url((n*20+i+1)%s.pages))
+	for i := range pageLinks {
+		fmt.Fprintf(w, `<p>%s <a href=%q>link</a>`, strings.Repeat(fmt.Sprintf("word%d ", n*31+i), 70),
+			s.url((n*pageLinks+i+1)%s.pages))
 	}
 }
 
@@ -144,11 +147,11 @@ func TestSpeedWithTheAPI(t *testing.T) {
 	if pairs < 1 {
 		t.Skip("WHIRLPOOL_TEST_PAIRS says how many pairs of crawls are measured")
 	}
-	const pages, hosts = 8000, 60
+	const pages, hosts = 12_000, 60
 	w := newWorld(t)
 	node := w.start("node", "whirlpool", []string{"node"}, nil)
 	s := newWideSite(t, pages, hosts)
-	source := fmt.Sprintf("id: speed\nseeds: [%q]\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
+	source := fmt.Sprintf("id: speed\nseeds: [%q]\nmax_pages: 0\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
 		"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n", s.url(0))
 	runs := 0
 	measure := func(with bool) (p part) {

@@ -99,7 +99,8 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 			error) {
 			return process.DiskUsed(cfg.API.Dir)
 		}})
-	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines})
+	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines,
+		Beside: true})
 	s.settings = s.tunables()
 	s.copies = newCopies(s)
 	if err := s.settings.Refresh(ctx); err != nil {

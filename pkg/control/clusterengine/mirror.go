@@ -12,15 +12,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Times of a mirror.
 const (
 	mirrorEvery = time.Second // between two looks for lines
 	mirrorQuiet = time.Minute // without a line, after which the mirror of a job that is not running ends
-	recordTries = 60          // looks for a record that its line tells of: it may be stored later, or never
-	wantedMost  = 100_000     // records that are waited for; of more, the earliest are given up
 	flushEvery  = 64 << 10    // octets of a file that are written at once
 	fileMode    = os.FileMode(0o600)
 	dirMode     = os.FileMode(0o700)
@@ -33,11 +30,11 @@ type mirror struct {
 	id  crawl.JobID
 	dir string
 
-	mu         sync.Mutex
-	last       time.Time // of a new line
-	log, pages *bufio.Writer
-	wanted     map[weburl.Key]int // records that are to come, and how often they were looked for
-	line       []byte
+	mu      sync.Mutex
+	last    time.Time // of a new line
+	log     *bufio.Writer
+	line    []byte
+	records *records
 }
 
 // Dir is where the mirror of a job is.
@@ -51,7 +48,7 @@ func (e *Engine) Mirror(ctx context.Context, id crawl.JobID) {
 	if e.mirrors[id] != nil {
 		return
 	}
-	m := &mirror{e: e, id: id, dir: e.Dir(id), wanted: map[weburl.Key]int{}}
+	m := &mirror{e: e, id: id, dir: e.Dir(id)}
 	e.mirrors[id] = m
 	go func() {
 		if err := m.run(ctx); err != nil && ctx.Err() == nil {
@@ -69,13 +66,14 @@ func (m *mirror) run(ctx context.Context) (err error) {
 		return err
 	}
 	var files []*os.File
-	open := func(name string) *bufio.Writer {
-		f, failed := os.OpenFile(filepath.Join(m.dir, name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
+	open := func(name string) *os.File {
+		f, failed := os.OpenFile(filepath.Join(m.dir, name), os.O_CREATE|os.O_RDWR|os.O_TRUNC, fileMode)
 		err = errors.Join(err, failed)
 		files = append(files, f)
-		return bufio.NewWriterSize(f, flushEvery)
+		return f
 	}
-	m.log, m.pages = open("crawl.log"), open("pages.jsonl")
+	m.log = bufio.NewWriterSize(open("crawl.log"), flushEvery)
+	m.records = newRecords(m.e.Mongo.Job(m.id), open("pages.jsonl"), open("wanted"))
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -107,8 +105,10 @@ func (m *mirror) add(l *crawl.LogLine) error {
 	defer m.mu.Unlock()
 	m.last = m.e.now()
 	m.line = jsonl.AppendLogLine(m.line[:0], l)
-	if l.Verdict == crawl.VerdictDone && (l.Kind == crawl.KindPage || l.Kind == crawl.KindRender) && len(m.wanted) < wantedMost {
-		m.wanted[l.URL.Key()] = recordTries
+	if l.Verdict == crawl.VerdictDone && (l.Kind == crawl.KindPage || l.Kind == crawl.KindRender) {
+		if err := m.records.want(l.URL.Key()); err != nil {
+			return err
+		}
 	}
 	_, err := m.log.Write(m.line)
 	return err
@@ -124,10 +124,10 @@ func (m *mirror) tend(ctx context.Context) error {
 			return m.flush()
 		case <-tick.C:
 		}
-		if err := m.records(ctx); err != nil {
+		if err := m.flush(); err != nil {
 			return err
 		}
-		if err := m.flush(); err != nil {
+		if err := m.records.copy(ctx, mirrorEvery); err != nil {
 			return err
 		}
 		if ended, err := m.ended(ctx); ended || err != nil {
@@ -136,49 +136,18 @@ func (m *mirror) tend(ctx context.Context) error {
 	}
 }
 
-// records copies those that are stored by now.
-func (m *mirror) records(ctx context.Context) error {
-	m.mu.Lock()
-	keys := make([]weburl.Key, 0, len(m.wanted))
-	for k, left := range m.wanted {
-		if keys = append(keys, k); left == 0 {
-			delete(m.wanted, k) // it is a copy of another, or is not kept
-		} else {
-			m.wanted[k] = left - 1
-		}
-	}
-	m.mu.Unlock()
-	for _, k := range keys {
-		line, found, err := m.e.Mongo.Job(m.id).PageLine(ctx, k)
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		m.mu.Lock()
-		delete(m.wanted, k)
-		_, err = m.pages.Write(append(line, '\n'))
-		m.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (m *mirror) flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return errors.Join(m.log.Flush(), m.pages.Flush())
+	return errors.Join(m.log.Flush(), m.records.flush())
 }
 
 // ended reports whether nothing more is to come: the job does not run, and has had no line for a while.
 func (m *mirror) ended(ctx context.Context) (bool, error) {
 	m.mu.Lock()
-	still := m.e.now().Sub(m.last) > mirrorQuiet && len(m.wanted) == 0
+	still := m.e.now().Sub(m.last) > mirrorQuiet
 	m.mu.Unlock()
-	if !still {
+	if !still || m.records.left() {
 		return false, nil
 	}
 	info, known, err := m.e.info(ctx, m.id)

@@ -64,6 +64,61 @@ func (j *Job) PageLine(ctx context.Context, key weburl.Key) (line []byte, found 
 	return bytes.TrimSuffix(jsonl.AppendRecord(nil, r), []byte("\n")), true, nil
 }
 
+// PageLines calls each with the records of some URLs as lines of pages.jsonl, without their ends, in any order. A URL
+// without a record is left out. An error of each stops it.
+func (j *Job) PageLines(ctx context.Context, keys []weburl.Key, each func(k weburl.Key, line []byte) error) error {
+	counts, err := j.s.counts(ctx)
+	if err != nil {
+		return fmt.Errorf("read records of job %s from mongodb: %w", j.id, err)
+	}
+	if counts {
+		return j.pageLinesAtOnce(ctx, keys, each)
+	}
+	for _, k := range keys { // FerretDB reads the whole collection to find several
+		line, found, err := j.PageLine(ctx, k)
+		if err == nil && found {
+			err = each(k, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pageLinesAtOnce is PageLines with one question.
+func (j *Job) pageLinesAtOnce(ctx context.Context, keys []weburl.Key, each func(k weburl.Key, line []byte) error) error {
+	ids := make(bson.A, len(keys))
+	for i, k := range keys {
+		ids[i] = idOf(k)
+	}
+	ctx, cancel := context.WithTimeout(ctx, cursorPatience*j.s.cfg.Timeout)
+	defer cancel()
+	coll, err := j.collection(ctx)
+	if err != nil {
+		return err
+	}
+	cur, err := coll.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	if err != nil {
+		return fmt.Errorf("read records of job %s from mongodb: %w", j.id, err)
+	}
+	defer func() { _ = cur.Close(ctx) }() // it was read to its end, or the server forgets it
+	for cur.Next(ctx) {
+		r, err := record(cur.Current)
+		if err != nil {
+			return fmt.Errorf("document %s: %w", cur.Current.Lookup("_id"), err)
+		}
+		r.Job = j.id
+		if err := each(r.URL.Key(), bytes.TrimSuffix(jsonl.AppendRecord(nil, r), []byte("\n"))); err != nil {
+			return err
+		}
+	}
+	if err := cur.Err(); err != nil {
+		return fmt.Errorf("read records of job %s from mongodb: %w", j.id, err)
+	}
+	return nil
+}
+
 // ErrNoCount says that the server would have to read every record to count them.
 var ErrNoCount = errors.New("this server keeps no count of records; an audit counts them")
 

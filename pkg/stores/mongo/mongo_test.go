@@ -108,6 +108,20 @@ func TestARecordComesBackWhole(t *testing.T) {
 	if wantLine := jsonl.AppendRecord(nil, want); err != nil || string(line)+"\n" != string(wantLine) {
 		t.Errorf("line %s, error %v\nwant %s", line, err, wantLine)
 	}
+	for name, read := range map[string]func(context.Context, []weburl.Key, func(weburl.Key, []byte) error) error{
+		"as the server has it": s.Job("every").PageLines, "with one question": s.Job("every").pageLinesAtOnce,
+	} {
+		n := 0
+		err := read(context.Background(), []weburl.Key{want.Referrer.Key(), want.URL.Key()}, func(k weburl.Key, l []byte) error {
+			if n++; k != want.URL.Key() || !bytes.Equal(l, line) {
+				t.Errorf("%s: line of %s: %s", name, k, l)
+			}
+			return nil
+		})
+		if n != 1 || err != nil {
+			t.Errorf("%s: %d lines, error %v", name, n, err)
+		}
+	}
 	if _, found, err := s.Job("every").Record(context.Background(), want.Referrer.Key()); found || err != nil {
 		t.Errorf("a URL never put: found %v, error %v", found, err)
 	}

@@ -15,8 +15,12 @@ import (
 
 const linesSQL = `SELECT ` + offsetColumn + `, ` + lineColumns + ` FROM attempts WHERE job = $1`
 
-// selected writes the condition of a selection behind linesSQL.
-func selected(s *crawl.LogSelection, from int64, args []any) (string, []any) {
+// horizonSQL is the oldest transaction that may still write: what older ones wrote is seen by now.
+const horizonSQL = `SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text`
+
+// selected writes the condition of a selection behind linesSQL. since leaves out what transactions before that one
+// wrote; empty: nothing.
+func selected(s *crawl.LogSelection, from int64, since string, args []any) (string, []any) {
 	var b strings.Builder
 	b.WriteString(linesSQL)
 	add := func(cond string, arg any) {
@@ -25,6 +29,9 @@ func selected(s *crawl.LogSelection, from int64, args []any) (string, []any) {
 	}
 	if from > 0 {
 		add("ctid >= ($%d::text)::tid", tid(from))
+	}
+	if since != "" {
+		add("age(xmin) <= age(($%d::text)::xid)", since)
 	}
 	if len(s.Verdicts) > 0 {
 		of := make([]int16, len(s.Verdicts))
@@ -37,11 +44,7 @@ func selected(s *crawl.LogSelection, from int64, args []any) (string, []any) {
 		add("coalesce(reason, '') = ANY ($%d::text[])", s.Reasons)
 	}
 	if len(s.Hosts) > 0 {
-		of := make([]int64, len(s.Hosts))
-		for i, h := range s.Hosts {
-			of[i] = hostNumber(h)
-		}
-		add("host = ANY ($%d::bigint[])", of)
+		add("host = ANY ($%d::bigint[])", hostNumbers(s.Hosts))
 	}
 	if len(s.Statuses) > 0 {
 		add("(status = ANY ($%[1]d::integer[]) OR status / 100 = ANY ($%[1]d::integer[]))", s.Statuses)
@@ -67,20 +70,39 @@ func hostNumber(hostKey string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]) ^ 1<<63)
 }
 
+func hostNumbers(hostKeys []string) []int64 {
+	of := make([]int64, len(hostKeys))
+	for i, h := range hostKeys {
+		of[i] = hostNumber(h)
+	}
+	return of
+}
+
 // Lines calls each with the selected log lines of a job from an offset on, about in the order in which they were
 // written, like crawl.log, and the offset behind each. It holds one line at a time. An error of each stops it.
 func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, each func(l *crawl.LogLine, next int64) error) error {
+	_, err := l.lines(ctx, job, s, from, "", each)
+	return err
+}
+
+// lines is Lines of what transactions from since on wrote; empty: all. It returns the oldest transaction of which it
+// may not have seen all.
+func (l *AttemptLog) lines(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, since string,
+	each func(l *crawl.LogLine, next int64) error) (horizon string, err error) {
 	number, known, err := l.s.jobs.find(ctx, job)
 	if err != nil || !known {
-		return err
+		return since, err
 	}
-	return l.s.report(ctx, fmt.Sprintf("log of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
+	err = l.s.report(ctx, fmt.Sprintf("log of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
 		// Several workers would mix the order up, and so would beginning where another query is.
 		if _, err := tx.Exec(ctx, "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL synchronize_seqscans = off",
 			pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		sql, args := selected(&s, from, []any{number})
+		if err := tx.QueryRow(ctx, horizonSQL).Scan(&horizon); err != nil {
+			return err
+		}
+		sql, args := selected(&s, from, since, []any{number})
 		rows, err := tx.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -99,6 +121,7 @@ func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSele
 		}
 		return rows.Err()
 	})
+	return horizon, err
 }
 
 // lateBlocks is how far back a log that is followed is read again: lines of transactions that ended later stand before
@@ -121,8 +144,9 @@ func (l *AttemptLog) Follow(ctx context.Context, job crawl.JobID, s crawl.LogSel
 			}
 		}
 	}
+	since := "" // all, at first
 	for {
-		err := l.Lines(ctx, job, s, begin, func(line *crawl.LogLine, next int64) error {
+		horizon, err := l.lines(ctx, job, s, begin, since, func(line *crawl.LogLine, next int64) error {
 			if given[next] {
 				return nil
 			}
@@ -134,6 +158,7 @@ func (l *AttemptLog) Follow(ctx context.Context, job crawl.JobID, s crawl.LogSel
 		if err != nil {
 			return err
 		}
+		since = horizon
 		prune()
 		select {
 		case <-ctx.Done():

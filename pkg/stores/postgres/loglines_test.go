@@ -2,9 +2,12 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
@@ -95,5 +98,55 @@ func TestReasonsAndWhatEndedByThem(t *testing.T) {
 	}))
 	if len(again) != 1 || again[0].URL != u[2] || again[0].Depth != 2 || again[0].Referrer != u[0] || !again[0].Repeat {
 		t.Errorf("got %+v, want the task of %s as it was claimed", again, u[2])
+	}
+}
+
+// A log that is followed gives each line once, also one whose transaction ends after those of later lines.
+func TestALateLineOfALogThatIsFollowed(t *testing.T) {
+	s, ctx := open(t), t.Context()
+	u := manyURLs(t, 0, 4, 1)
+	write := func(i int) {
+		check(t, s.AttemptLog().Append(ctx, crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: crawl.VerdictDone, Status: 200}))
+	}
+	write(0)
+	db, err := pgx.Connect(ctx, sharedDatabase(t))
+	check(t, err)
+	t.Cleanup(func() { check(t, db.Close(context.Background())) })
+	late, err := db.Begin(ctx)
+	check(t, err)
+	_, err = late.Exec(ctx, `INSERT INTO attempts SELECT * FROM attempts`)
+	check(t, err)
+	_, err = late.Exec(ctx, `UPDATE attempts SET url = $1 WHERE xmin::text = pg_current_xact_id()::xid::text`, u[3].String())
+	check(t, err)
+
+	following, stop := context.WithCancel(ctx)
+	lines, ended := make(chan weburl.URL), make(chan error, 1)
+	go func() {
+		ended <- s.AttemptLog().Follow(following, "job", crawl.LogSelection{}, 0, time.Millisecond, func(l *crawl.LogLine, _ int64) error {
+			lines <- l.URL
+			return nil
+		})
+	}()
+	next := func(want weburl.URL) {
+		t.Helper()
+		select {
+		case got := <-lines:
+			if got != want {
+				t.Errorf("line of %s, want that of %s", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("no line of %s", want)
+		}
+	}
+	next(u[0])
+	for i := 1; i < 3; i++ { // each is seen by a look that does not see the late one
+		write(i)
+		next(u[i])
+	}
+	check(t, late.Commit(ctx))
+	next(u[3])
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func runBroken(fault string, args []string) int {
 		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
 		faultGap:   func(d *node.Deps) { d.Bus = gap{d.Bus} },
 		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
-		faultEarly: func(*node.Deps) {},
+		faultEarly: func(d *node.Deps) { d.Bus = lingering{d.Bus} },
 		faultStale: func(d *node.Deps) { d.Jobs = stale{d.Jobs} },
 	}[fault]
 	if !ok {
@@ -59,8 +59,7 @@ func runBroken(fault string, args []string) int {
 	})
 }
 
-// early is a broker that takes the end of a root's own handler for the end of all that grows from it. What grows takes
-// a while.
+// early is a broker that takes the end of a root's own handler for the end of all that grows from it.
 type early struct{ direct.Broker }
 
 func (b early) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
@@ -85,6 +84,24 @@ func (h hastyHolder) Hold() bus.Held { return hastyHeld{h.Holder.Hold()} }
 type hastyHeld struct{ bus.Held }
 
 func (h hastyHeld) Rest() { h.End(nil) }
+
+// lingering is a bus that hands pages to the parser so slowly that some are always on their way while requests are
+// made.
+type lingering struct{ bus.Bus }
+
+func (l lingering) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+	if topic != crawl.TopicParse {
+		return l.Bus.Consume(ctx, topic, w, h)
+	}
+	return l.Bus.Consume(ctx, topic, w, func(ctx context.Context, m bus.Message) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+		return h(ctx, m)
+	})
+}
 
 // stale are jobs whose pipelines never change.
 type stale struct{ crawl.Jobs }

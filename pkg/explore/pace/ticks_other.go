@@ -1,6 +1,6 @@
 //go:build !linux
 
-package explore
+package pace
 
 // machineTicks are not known here.
 func machineTicks() (ticks, bool) { return ticks{}, false }

@@ -1,14 +1,14 @@
 //go:build unix
 
-package explore
+package pace
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime is what the process has used of the processors.
-func processorTime() (time.Duration, bool) {
+// ProcessorTime is what the process has used of the processors.
+func ProcessorTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0, false

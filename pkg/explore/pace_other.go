@@ -1,8 +1,0 @@
-//go:build !unix
-
-package explore
-
-import "time"
-
-// processorTime is not known here.
-func processorTime() (time.Duration, bool) { return 0, false }
