@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,6 +19,7 @@ type AccountQuota struct {
 	Role  string          `json:"role" enum:"user,operator,admin" doc:"whose quota holds where the account has none of its own"`
 	Own   bool            `json:"own" doc:"it was set for this one; else it is the role's, or that by which the program begins"`
 	Quota workflow.Quota  `json:"quota"`
+	Lock  int64           `json:"lock" doc:"another one after each change; the ETag"`
 	Usage *workflow.Usage `json:"usage,omitempty" doc:"absent: the server counts nothing"`
 }
 
@@ -46,7 +48,7 @@ func (s *Server) quotaOf(ctx context.Context, of string) (*AccountQuota, error) 
 	if err != nil {
 		return nil, err
 	}
-	own, err := all.stored(ctx, of)
+	own, err := s.Vault.Value(ctx, sectionQuotas, of)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func (s *Server) quotaOf(ctx context.Context, of string) (*AccountQuota, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &AccountQuota{Of: of, Name: name, Role: max(role, User).String(), Own: own != nil, Quota: *q}
+	out := &AccountQuota{Of: of, Name: name, Role: max(role, User).String(), Own: own != nil, Quota: *q, Lock: lockOf(own)}
 	if s.Usage != nil {
 		u, err := s.Usage(ctx, of)
 		if err != nil {
@@ -111,12 +113,37 @@ func (s *Server) listQuotas(ctx context.Context, _ *struct{}) (*body[workflow.Li
 	return list(ctx, s, l, err)
 }
 
-func (s *Server) getQuota(ctx context.Context, in *QuotaPath) (*body[AccountQuota], error) {
-	return okOf(s.quotaOf(ctx, in.Of))
+func (s *Server) getQuota(ctx context.Context, in *QuotaPath) (*tagged[AccountQuota], error) {
+	q, err := s.quotaOf(ctx, in.Of)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[AccountQuota]{ETag: etag(q.Lock), Body: *q}, nil
+}
+
+// QuotaCondition is the condition of a change of a quota.
+type QuotaCondition struct {
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"ETag of the quota as it was read; without one, and with *: whatever it is now"`
+}
+
+// put stores a quota, or nil, where what is set is still what the client has read.
+func (c QuotaCondition) put(ctx context.Context, v Vault, of string, data []byte) error {
+	if c.IfMatch == "" || c.IfMatch == "*" {
+		return v.SetValue(ctx, sectionQuotas, of, data)
+	}
+	was, err := v.Value(ctx, sectionQuotas, of)
+	if err == nil && strings.TrimPrefix(c.IfMatch, "W/") != etag(lockOf(was)) {
+		err = workflow.ErrStale
+	}
+	if err != nil {
+		return err
+	}
+	return v.SwapValue(ctx, sectionQuotas, of, was, data)
 }
 
 func (s *Server) setQuota(ctx context.Context, in *struct {
 	QuotaPath
+	QuotaCondition
 	Body workflow.Quota
 }) (*body[AccountQuota], error) {
 	if _, err := s.quotaOf(ctx, in.Of); err != nil {
@@ -132,17 +159,20 @@ func (s *Server) setQuota(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Vault.SetValue(ctx, sectionQuotas, in.Of, data); err != nil {
+	if err := in.put(ctx, s.Vault, in.Of, data); err != nil {
 		return nil, err
 	}
 	return okOf(s.quotaOf(ctx, in.Of))
 }
 
-func (s *Server) resetQuota(ctx context.Context, in *QuotaPath) (*none, error) {
+func (s *Server) resetQuota(ctx context.Context, in *struct {
+	QuotaPath
+	QuotaCondition
+}) (*none, error) {
 	if _, err := s.quotaOf(ctx, in.Of); err != nil {
 		return nil, err
 	}
-	return &none{}, s.Vault.SetValue(ctx, sectionQuotas, in.Of, nil)
+	return &none{}, in.put(ctx, s.Vault, in.Of, nil)
 }
 
 // quotaProblem says which quota forbids what was asked for, with its bound and the figure that is over it.

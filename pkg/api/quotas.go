@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +60,19 @@ func (q Quotas) stored(ctx context.Context, of string) (*workflow.Quota, error) 
 	if err != nil || raw == nil {
 		return nil, err
 	}
+	return quotaOfRaw(of, raw)
+}
+
+// lockOf tells what is set apart from what was: a number for JSON, so of 53 bits; nil: nothing is set.
+func lockOf(raw []byte) int64 {
+	if raw == nil {
+		return 1
+	}
+	sum := sha256.Sum256(raw)
+	return int64(binary.BigEndian.Uint64(sum[:8])>>12) + 2
+}
+
+func quotaOfRaw(of string, raw []byte) (*workflow.Quota, error) {
 	own := new(workflow.Quota)
 	if err := json.Unmarshal(raw, own); err != nil {
 		return nil, fmt.Errorf("stored quota of %s: %w", of, err)

@@ -190,3 +190,38 @@ func TestEditsAndDryRunsAreBounded(t *testing.T) {
 		t.Errorf("an edit of what an admin permitted: %v", err)
 	}
 }
+
+// Who changes a quota that another changed since it was read is told so, and changes nothing.
+func TestAQuotaThatWasChangedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	quota := base + "/quotas/role:user"
+	read := func() string {
+		t.Helper()
+		got := w.ask("GET", quota, "")
+		if got.status != http.StatusOK || got.header.Get("ETag") == "" {
+			t.Fatalf("%d %s, headers %v", got.status, got.body, got.header)
+		}
+		return got.header.Get("ETag")
+	}
+	change := func(method, condition, quotaBody string, want int) {
+		t.Helper()
+		if got := w.ask(method, quota, quotaBody, "If-Match: "+condition); got.status != want {
+			t.Errorf("%s with If-Match %s: %d %s, want %d", method, condition, got.status, got.body, want)
+		}
+	}
+	unset := read()
+	change("PUT", unset, `{"running":3}`, http.StatusOK)
+	three := read()
+	change("PUT", unset, `{"running":4}`, http.StatusPreconditionFailed)
+	change("DELETE", unset, "", http.StatusPreconditionFailed)
+	change("PUT", `"0"`, `{"running":4}`, http.StatusPreconditionFailed)
+	if now := read(); now != three || now == unset {
+		t.Errorf("ETag %s, want %s", now, three)
+	}
+	change("PUT", "*", `{"running":5}`, http.StatusOK)
+	change("DELETE", three, "", http.StatusPreconditionFailed)
+	change("DELETE", read(), "", http.StatusNoContent)
+	if now := read(); now != unset {
+		t.Errorf("ETag %s after it was taken back, want %s", now, unset)
+	}
+}

@@ -103,7 +103,7 @@ func setQuotas(cmd *cobra.Command, c *client.Client, of string, changes []string
 	if err != nil {
 		return err
 	}
-	return c.SetQuota(cmd.Context(), of, next)
+	return c.ChangeQuota(cmd.Context(), now, next)
 }
 
 // changedQuota is a quota with other values, each as QUOTA=VALUE.

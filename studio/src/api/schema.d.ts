@@ -1760,6 +1760,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AccountQuota: {
+            /**
+             * Format: int64
+             * @description another one after each change; the ETag
+             */
+            lock: number;
             /** @description for people */
             name: string;
             /** @description role:user and the like, the id of a person, or key: and the id of a key that is nobody's */
@@ -7453,6 +7458,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7473,7 +7479,10 @@ export interface operations {
     setQuota: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the quota as it was read; without one, and with *: whatever it is now */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description role:user, role:operator, role:admin, the id of a person, or key: and the id of a key */
                 of: string;
@@ -7509,7 +7518,10 @@ export interface operations {
     resetQuota: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the quota as it was read; without one, and with *: whatever it is now */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description role:user, role:operator, role:admin, the id of a person, or key: and the id of a key */
                 of: string;

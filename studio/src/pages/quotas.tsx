@@ -138,7 +138,7 @@ function Edit({ q }: { q: AccountQuota }) {
         role="admin"
         kind="primary"
         run={async () => {
-          await call("PUT", "/quotas/" + encodeURIComponent(q.of), { body: now });
+          await call("PUT", "/quotas/" + encodeURIComponent(q.of), { body: now, lock: q.lock });
           again();
         }}
       >
