@@ -162,6 +162,14 @@ func (x *index) load(ctx context.Context) error {
 	return row.Scan(&x.state.URLs, &x.state.Records)
 }
 
+// toCome is how many octets are still to be copied into the files.
+func (x *index) toCome() int64 {
+	if src := x.source(); src.ToCome != nil {
+		return src.ToCome()
+	}
+	return 0
+}
+
 // Index is how far the index is.
 func (x *index) Index() *Index {
 	x.mu.Lock()
@@ -171,6 +179,11 @@ func (x *index) Index() *Index {
 	if all := sizeOf(x.logFile()) + sizeOf(name); all > x.done { // more came since it looked
 		state.Share = float64(x.done) / float64(all)
 		state.Building = state.Building || all-x.done > behindNotice*(logBytes+pageBytes)
+	}
+	if come := x.toCome(); come > 0 {
+		state.Share *= float64(x.done) / float64(x.done+come)
+		state.Building = state.Building || come > behindNotice*pageBytes
+		state.Until = time.Time{}
 	}
 	return &state
 }

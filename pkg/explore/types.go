@@ -22,7 +22,7 @@ type List[T any] struct {
 
 // Index says how far the index of an execution is.
 type Index struct {
-	Until    time.Time `json:"indexed_until,omitzero"` // what happened until then is in it
+	Until    time.Time `json:"indexed_until,omitzero"` // what happened until then is in it; none while records are still to be copied
 	Share    float64   `json:"share"`                  // of crawl.log and pages.jsonl that is in it; 1: all
 	URLs     int64     `json:"urls"`
 	Records  int64     `json:"records"`

@@ -21,6 +21,8 @@ type Source struct {
 	Live Live
 	// Bodies are the kept bodies; nil: there are none.
 	Bodies crawl.KeptBodies
+	// ToCome is how many octets are still to be copied into pages.jsonl, about; nil: none.
+	ToCome func() int64
 }
 
 // Live returns the state of a job that only the engine has.

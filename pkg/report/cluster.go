@@ -91,6 +91,8 @@ type ClusterSources struct {
 	Looks Looks
 	// Revisits is what is remembered of pages between their visits; nil: each URL is visited once.
 	Revisits crawl.Revisits
+	// Lately keeps for a while what the brokers said; nil: they are asked each time.
+	Lately *Pipelines
 }
 
 // Cluster inspects a cluster: its pipeline and its jobs. It is safe for concurrent use if its sources are.

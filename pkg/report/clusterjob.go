@@ -105,7 +105,7 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	if s.Records, err = j.countRecords(ctx); err != nil {
 		s.RecordsUnknown = err.Error() // the rest does not depend on it
 	}
-	if s.Pipeline, err = j.Pipeline(ctx); err != nil {
+	if s.Pipeline, err = j.Lately(ctx); err != nil {
 		return nil, err
 	}
 	f := &s.Pipeline.Frontier

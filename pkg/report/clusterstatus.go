@@ -55,7 +55,7 @@ func (c *Cluster) Status(ctx context.Context) (*ClusterStatus, error) {
 			s.Jobs[i].Rate = float64(s.Jobs[i].Pages-before[i].Pages) / max(took, 1e-3)
 		}
 	}
-	s.Pipeline, err = c.Pipeline(ctx)
+	s.Pipeline, err = c.Lately(ctx)
 	return s, err
 }
 

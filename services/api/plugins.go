@@ -53,7 +53,7 @@ func (p plugins) Waiting(ctx context.Context) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := view.Pipeline(ctx)
+	now, err := view.Lately(ctx)
 	if err != nil {
 		return nil, err
 	}

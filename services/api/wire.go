@@ -20,6 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/controlpg"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -75,6 +76,7 @@ func (s *served) open(ctx context.Context) error {
 	if err := s.p.Await(ctx, "cluster", func(ctx context.Context) (err error) { c, err = cluster.Open(ctx, cfg, s.log); return err }); err != nil {
 		return err
 	}
+	c.Lately = &report.Pipelines{}
 	s.engine = clusterengine.New(c, cfg.API.Dir, s.log)
 	s.p.Check("control store", s.store.Ping)
 	s.p.Check("postgres", c.Postgres.Ping)

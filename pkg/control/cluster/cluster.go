@@ -11,6 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -21,7 +22,9 @@ type Cluster struct {
 	Postgres *postgres.Store
 	Mongo    *mongo.Store
 	Bus      *rabbit.Bus
-	nodes    nodes // the brokers of other nodes
+	// Lately keeps what the brokers said, for who shows it all the time; nil: they are asked each time.
+	Lately *report.Pipelines
+	nodes  nodes // the brokers of other nodes
 }
 
 var _ control.Service = (*Cluster)(nil)

@@ -72,8 +72,10 @@ func (m *mirror) run(ctx context.Context) (err error) {
 		files = append(files, f)
 		return f
 	}
-	m.log = bufio.NewWriterSize(open("crawl.log"), flushEvery)
-	m.records = newRecords(m.e.Mongo.Job(m.id), open("pages.jsonl"), open("wanted"))
+	log, pages, wanted := open("crawl.log"), open("pages.jsonl"), open("wanted")
+	m.mu.Lock()
+	m.log, m.records = bufio.NewWriterSize(log, flushEvery), newRecords(m.e.Mongo.Job(m.id), pages, wanted)
+	m.mu.Unlock()
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -154,6 +156,23 @@ func (m *mirror) ended(ctx context.Context) (bool, error) {
 	return !known || info.State != crawl.JobRunning && info.State != crawl.JobPaused, err
 }
 
+// toCome is how many octets of records of a job are still to be copied, about.
+func (e *Engine) toCome(id crawl.JobID) int64 {
+	e.mu.Lock()
+	m := e.mirrors[id]
+	e.mu.Unlock()
+	if m == nil {
+		return 0
+	}
+	m.mu.Lock()
+	r := m.records
+	m.mu.Unlock()
+	if r == nil {
+		return 0
+	}
+	return r.toCome()
+}
+
 // Source is where the explorer reads an execution: what is copied of it.
 func (e *Engine) Source(ctx, running context.Context, id crawl.JobID, began func(context.Context, crawl.JobID) (*crawl.Job, error)) (*explore.Source, error) {
 	job, err := e.Job(ctx, id)
@@ -164,5 +183,6 @@ func (e *Engine) Source(ctx, running context.Context, id crawl.JobID, began func
 		return nil, err
 	}
 	e.Mirror(running, id)
-	return &explore.Source{ID: id, Dir: e.Dir(id), Job: job, Live: e.Live(), Bodies: e.Mongo.Bodies()}, nil
+	return &explore.Source{ID: id, Dir: e.Dir(id), Job: job, Live: e.Live(), Bodies: e.Mongo.Bodies(),
+		ToCome: func() int64 { return e.toCome(id) }}, nil
 }

@@ -85,7 +85,7 @@ type waits struct {
 }
 
 const (
-	countShare = 50          // times as long as a count took it is believed: to count is to look at each page of the job
+	countShare = 200         // times as long as a count took it is believed: to count is to look at each page of the job
 	countAgain = time.Minute // after a count that failed
 )
 

@@ -14,7 +14,11 @@ import (
 )
 
 const (
-	recordBatch = 50      // records that are asked for between two rests
+	recordBatch = 20 // records that are asked for between two rests
+	// recordRests is how many rests of pkg/explore/pace it takes: lists and searches of records can wait longer than the
+	// pictures that are made of the log, and a record costs the store more than a line.
+	recordRests = 4
+	usualRecord = 4 << 10 // octets
 	missingMost = 100_000 // records that are looked for again, before others are looked for
 )
 
@@ -41,8 +45,10 @@ type records struct {
 	wanted  *os.File // keys
 	tail    []byte   // of it, not written yet
 	written int64    // octets of it
+	read    int64    // octets of it
+	copied  int64    // records
+	octets  int64    // of them
 
-	read    int64       // octets of it
 	missing [][]missing // by the number of looks; the first of a list is due first
 	again   time.Time   // then the rest is over
 }
@@ -56,7 +62,7 @@ type missing struct {
 func newRecords(from pageLines, to, wanted *os.File) *records {
 	r := &records{from: from, to: bufio.NewWriterSize(to, flushEvery), wanted: wanted, now: time.Now, pace: pace.Pace{Beside: true},
 		missing: make([][]missing, len(recordWaits)+1)}
-	r.rest = r.pace.Rest
+	r.rest = func(worked time.Duration) time.Duration { return recordRests * r.pace.Rest(worked) }
 	return r
 }
 
@@ -135,7 +141,9 @@ func (r *records) due(now time.Time) (looks []int, keys []weburl.Key, err error)
 	if _, err := r.wanted.ReadAt(buf, r.read); err != nil {
 		return nil, nil, err
 	}
+	r.mu.Lock()
 	r.read += int64(len(buf))
+	r.mu.Unlock()
 	for k := range slices.Chunk(buf, int(size)) {
 		keys, looks = append(keys, weburl.Key(k)), append(looks, 0)
 	}
@@ -145,11 +153,16 @@ func (r *records) due(now time.Time) (looks []int, keys []weburl.Key, err error)
 // look asks for records. Those that are missing it asks for again later, as often as recordWaits has waits.
 func (r *records) look(ctx context.Context, looks []int, keys []weburl.Key) error {
 	found := map[weburl.Key]bool{}
+	octets := 0
 	err := r.from.PageLines(ctx, keys, func(k weburl.Key, line []byte) error {
 		found[k] = true
-		_, err := r.to.Write(append(line, '\n'))
+		n, err := r.to.Write(append(line, '\n'))
+		octets += n
 		return err
 	})
+	r.mu.Lock()
+	r.copied, r.octets = r.copied+int64(len(found)), r.octets+int64(octets)
+	r.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -159,6 +172,18 @@ func (r *records) look(ctx context.Context, looks []int, keys []weburl.Key) erro
 		}
 	}
 	return nil
+}
+
+// toCome is how many octets are still to be copied, if those records are as long as the others. What was missing when
+// it was asked for is not counted: most of it never comes.
+func (r *records) toCome() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := (r.written - r.read + int64(len(r.tail))) / int64(len(weburl.Key{}))
+	if r.copied == 0 {
+		return n * usualRecord
+	}
+	return n * r.octets / r.copied
 }
 
 // left reports whether records are still to be copied.

@@ -120,12 +120,18 @@ func TestRecordsRestBetweenBatches(t *testing.T) {
 		}
 	}
 	_ = copied()
+	if got := r.toCome(); got != 3*recordBatch*usualRecord {
+		t.Errorf("%d octets are to come before the first look", got)
+	}
 	for second := range 11 {
 		if err := r.copy(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := len(copied()), (second/5+1)*recordBatch; got != want {
 			t.Errorf("after %d s %d records are copied, want %d", second, got, want)
+		}
+		if got, want := r.toCome(), int64(2-second/5)*recordBatch*int64(len("r\n")); got != want {
+			t.Errorf("after %d s %d octets are to come, want %d", second, got, want)
 		}
 		now = now.Add(time.Second)
 	}

@@ -12,12 +12,15 @@ import (
 // operating system shares out the processors.
 const (
 	restIdle = 0.2
-	restBusy = 50   // over the cores that other work uses
-	busyFrom = 0.5  // of the cores that the process may use, for other work than the batches
-	fullFrom = 0.25 // of the machine's cores, that must be idle
-	restFrom = 0.1  // of a core: where other work uses less, nobody is in a hurry
-	longRest = 10 * time.Second
-	measured = 100 * time.Millisecond // of rest at least
+	restBusy = 50 // over the cores that other work uses
+	// restBeside is restBusy where the crawls run in other programs: what is indexed was copied from services before,
+	// which takes as long again.
+	restBeside = 100
+	busyFrom   = 0.5  // of the cores that the process may use, for other work than the batches
+	fullFrom   = 0.25 // of the machine's cores, that must be idle
+	restFrom   = 0.1  // of a core: where other work uses less, nobody is in a hurry
+	longRest   = 10 * time.Second
+	measured   = 100 * time.Millisecond // of rest at least
 )
 
 // Pace computes rests. It measures the load of the machine meanwhile. The zero value is ready; one goroutine uses it.
@@ -79,6 +82,9 @@ func (p *Pace) Rest(worked time.Duration) time.Duration {
 	p.used, _ = ProcessorTime()
 	p.ticks, _ = machineTicks()
 	factor := restBusy / max(p.cores, restFrom)
+	if p.Beside {
+		factor = restBeside / max(p.cores, restFrom)
+	}
 	if p.quiet {
 		factor = restIdle
 	}

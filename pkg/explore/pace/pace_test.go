@@ -19,7 +19,7 @@ func TestRest(t *testing.T) {
 		{"an idle machine", false, 0, 1, restIdle},
 		{"an idle machine beside crawls", true, 0, 1, restIdle},
 		{"other programs fill the machine, nothing is crawled", false, 0, 0, restIdle},
-		{"crawls of other programs fill the machine", true, 0, 0, restBusy / cores},
+		{"crawls of other programs fill the machine", true, 0, 0, restBeside / cores},
 		{"crawls of other programs use half of it", true, 0, .5, restIdle},
 		{"a crawl of this process uses it all", false, all, 0, restBusy / all},
 		{"a crawl of this process, and nothing is known of the machine", false, all, -1, restBusy / all},
