@@ -74,11 +74,12 @@ func (it iterator) Close() error {
 	return it.Iterator.Close()
 }
 
-func (d *database) iterator(ctx context.Context, from pebble.Reader, o *pebble.IterOptions) (iterator, error) {
+// opened counts an iterator that open opens.
+func (d *database) opened(open func() (*pebble.Iterator, error)) (iterator, error) {
 	if err := d.enter(); err != nil {
 		return iterator{}, err
 	}
-	it, err := from.NewIterWithContext(ctx, o)
+	it, err := open()
 	if err != nil {
 		d.leave()
 		return iterator{}, err
@@ -88,12 +89,12 @@ func (d *database) iterator(ctx context.Context, from pebble.Reader, o *pebble.I
 
 // NewIter returns an iterator over what is stored now.
 func (d *database) NewIter(o *pebble.IterOptions) (iterator, error) {
-	return d.iterator(context.Background(), d.DB, o)
+	return d.opened(func() (*pebble.Iterator, error) { return d.DB.NewIter(o) })
 }
 
 // NewIterWithContext returns an iterator over what is stored now.
 func (d *database) NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (iterator, error) {
-	return d.iterator(ctx, d.DB, o)
+	return d.opened(func() (*pebble.Iterator, error) { return d.DB.NewIterWithContext(ctx, o) })
 }
 
 // snapshot is what was stored at one moment. Close it.
@@ -118,12 +119,12 @@ func (s snapshot) Close() error {
 
 // NewIter returns an iterator over the snapshot.
 func (s snapshot) NewIter(o *pebble.IterOptions) (iterator, error) {
-	return s.of.iterator(context.Background(), s.Snapshot, o)
+	return s.of.opened(func() (*pebble.Iterator, error) { return s.Snapshot.NewIter(o) })
 }
 
 // NewIterWithContext returns an iterator over the snapshot.
 func (s snapshot) NewIterWithContext(ctx context.Context, o *pebble.IterOptions) (iterator, error) {
-	return s.of.iterator(ctx, s.Snapshot, o)
+	return s.of.opened(func() (*pebble.Iterator, error) { return s.Snapshot.NewIterWithContext(ctx, o) })
 }
 
 // source is what can be read: a database or a snapshot.
