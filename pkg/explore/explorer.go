@@ -91,7 +91,7 @@ func (x *Explorer) Run(ctx context.Context) error {
 
 // follow indexes a batch of an execution, and rests in proportion.
 func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
-	if ctx.Err() != nil || ix.caughtUp() && !ix.Index().Until.IsZero() {
+	if ctx.Err() != nil || ix.caughtUp() && ix.noted() {
 		ix.touchUntil()
 		return false
 	}
@@ -250,6 +250,13 @@ func (x *Explorer) Index(ctx context.Context, id crawl.JobID) (*Index, error) {
 		return nil, err
 	}
 	return ix.Index(), nil
+}
+
+// noted reports whether it is known until when the files are indexed.
+func (x *index) noted() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.state.Until.IsZero()
 }
 
 // touchUntil notes that there was nothing new.
