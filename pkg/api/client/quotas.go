@@ -33,7 +33,8 @@ func (c *Client) SetQuota(ctx context.Context, of string, q workflow.Quota) erro
 
 // ChangeQuota sets what a role or an account may use, unless it was changed since it was read.
 func (c *Client) ChangeQuota(ctx context.Context, was *api.AccountQuota, q workflow.Quota) error {
-	return c.do(ctx, call{method: http.MethodPut, path: "/quotas/" + url.PathEscape(was.Of), in: q, ifMatch: strconv.Quote(strconv.FormatInt(was.Lock, 10))}, nil)
+	return c.do(ctx, call{method: http.MethodPut, path: "/quotas/" + url.PathEscape(was.Of), in: q,
+		ifMatch: strconv.Quote(strconv.FormatInt(was.Lock, 10))}, nil)
 }
 
 // ResetQuota lets the quota hold again that did before one was set.

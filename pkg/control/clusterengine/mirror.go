@@ -16,9 +16,10 @@ import (
 
 // Times of a mirror.
 const (
-	mirrorEvery = time.Second // between two looks for lines
-	mirrorQuiet = time.Minute // without a line, after which the mirror of a job that is not running ends
-	flushEvery  = 64 << 10    // octets of a file that are written at once
+	mirrorEvery = time.Second      // between two looks for lines
+	mirrorAgain = 10 * time.Second // after a fault
+	mirrorQuiet = time.Minute      // without a line, after which the mirror of a job that is not running ends
+	flushEvery  = 64 << 10         // octets of a file that are written at once
 	fileMode    = os.FileMode(0o600)
 	dirMode     = os.FileMode(0o700)
 )
@@ -51,8 +52,13 @@ func (e *Engine) Mirror(ctx context.Context, id crawl.JobID) {
 	m := &mirror{e: e, id: id, dir: e.Dir(id)}
 	e.mirrors[id] = m
 	go func() {
-		if err := m.run(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("lists and search of an execution are behind: what it is read from cannot be copied", "execution", id, "error", err)
+		for err := m.run(ctx); err != nil && ctx.Err() == nil; err = m.run(ctx) {
+			e.log.Warn("lists and search of an execution are behind: what it is read from cannot be copied, and is copied anew in a moment",
+				"execution", id, "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(mirrorAgain):
+			}
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	// recordRests is how many rests of pkg/explore/pace it takes: lists and searches of records can wait longer than the
 	// pictures that are made of the log, and a record costs the store more than a line.
 	recordRests = 4
-	usualRecord = 4 << 10 // octets
+	usualRecord = 4 << 10 // octets of a record, as long as none was copied
 	missingMost = 100_000 // records that are looked for again, before others are looked for
 )
 

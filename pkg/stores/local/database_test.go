@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -69,4 +70,23 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 	must(t, db.DB.Close())
 	s.db = nil
 	closeStore(t, s)
+}
+
+// As long as a reader keeps the state open, nobody else opens the directory.
+func TestADirectoryThatIsStillReadStaysLocked(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	at, err := s.db.NewSnapshot()
+	must(t, err)
+	if err := s.releaseWithin(time.Millisecond); !errors.Is(err, errReaders) {
+		t.Fatalf("released beside a snapshot: %v", err)
+	}
+	if _, err := Open(dir, Default()); err == nil || !strings.Contains(err.Error(), "--out") {
+		t.Errorf("a second store of a directory that is still read: %v", err)
+	}
+	must(t, at.Close())
+	must(t, s.db.DB.Close())
+	s.db = nil
+	closeStore(t, s)
+	closeStore(t, openStore(t, dir))
 }

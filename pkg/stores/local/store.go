@@ -305,10 +305,17 @@ func (s *Store) letGo() error {
 }
 
 // release undoes Open as far as it came.
-func (s *Store) release() error {
+func (s *Store) release() error { return s.releaseWithin(readersTime) }
+
+func (s *Store) releaseWithin(patience time.Duration) error {
 	var errs []error
 	if s.db != nil {
-		errs = append(errs, s.db.Close(readersTime))
+		if err := s.db.Close(patience); err != nil {
+			errs = append(errs, fmt.Errorf("close the state of %s: %w", s.dir, err))
+		}
+	}
+	if errors.Is(errors.Join(errs...), errReaders) {
+		return errors.Join(errs...) // the lock stays, too, until the process ends: nobody may open what is open here
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close())
