@@ -51,7 +51,8 @@ test-waiting:
 test-working:
 	@failed=0; for half in test-race test-plain; do $(MAKE) --no-print-directory $$half || failed=1; done; exit $$failed
 
-test-race: # the packages that are not SERIAL, those first that take longest: by turns one that waits and one that works
+test-race: PACKAGES := $(shell expr $$(nproc) + 1)
+test-race: # the packages that are not SERIAL, those first that take longest: of three, one waits for servers most of its time
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
 

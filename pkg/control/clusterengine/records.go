@@ -18,6 +18,9 @@ const (
 	// recordRests is how many rests of pkg/explore/pace it takes: lists and searches of records can wait longer than the
 	// pictures that are made of the log, and a record costs the store more than a line.
 	recordRests = 4
+	// prompt is how long the first batches of a job take together before there are rests: whoever looks at a small job
+	// sees its records at once, however full the machine is.
+	prompt      = 2 * time.Second
 	usualRecord = 4 << 10 // octets of a record, as long as none was copied
 	missingMost = 100_000 // records that are looked for again, before others are looked for
 )
@@ -49,8 +52,9 @@ type records struct {
 	copied  int64    // records
 	octets  int64    // of them
 
-	missing [][]missing // by the number of looks; the first of a list is due first
-	again   time.Time   // then the rest is over
+	worked  time.Duration // by all batches
+	missing [][]missing   // by the number of looks; the first of a list is due first
+	again   time.Time     // then the rest is over
 }
 
 // missing is a record that was not stored when it was asked for.
@@ -103,7 +107,11 @@ func (r *records) copy(ctx context.Context, within time.Duration) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		r.again = r.now().Add(r.rest(r.now().Sub(began)))
+		took := r.now().Sub(began)
+		r.worked += took
+		if rest := r.rest(took); r.worked >= prompt {
+			r.again = r.now().Add(rest)
+		}
 	}
 	return nil
 }

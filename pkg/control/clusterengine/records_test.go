@@ -17,9 +17,13 @@ import (
 type memoryLines struct {
 	lines map[weburl.Key]string
 	asked map[weburl.Key]int
+	took  func() // each time it is asked, unless nil
 }
 
 func (m *memoryLines) PageLines(_ context.Context, keys []weburl.Key, each func(weburl.Key, []byte) error) error {
+	if m.took != nil {
+		m.took()
+	}
 	for _, k := range keys {
 		m.asked[k]++
 		if line, ok := m.lines[k]; ok {
@@ -113,6 +117,7 @@ func TestRecordsRestBetweenBatches(t *testing.T) {
 	from := &memoryLines{lines: map[weburl.Key]string{}, asked: map[weburl.Key]int{}}
 	now := time.Unix(1000, 0)
 	r, copied := recordsUnderTest(t, from, &now, 5*time.Second)
+	r.worked = prompt
 	for i := range 3 * recordBatch {
 		from.lines[keyNumber(i)] = "r"
 		if err := r.want(keyNumber(i)); err != nil {
@@ -134,5 +139,27 @@ func TestRecordsRestBetweenBatches(t *testing.T) {
 			t.Errorf("after %d s %d octets are to come, want %d", second, got, want)
 		}
 		now = now.Add(time.Second)
+	}
+}
+
+// The records of a small job are copied without a rest, however busy the machine is.
+func TestTheFirstRecordsAreCopiedAtOnce(t *testing.T) {
+	now := time.Unix(1000, 0)
+	from := &memoryLines{lines: map[weburl.Key]string{}, asked: map[weburl.Key]int{}, took: func() { now = now.Add(prompt / 4) }}
+	r, copied := recordsUnderTest(t, from, &now, time.Hour)
+	for i := range 10 * recordBatch {
+		from.lines[keyNumber(i)] = "r"
+		if err := r.want(keyNumber(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = copied()
+	for range 3 {
+		if err := r.copy(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(copied()); got != 4*recordBatch {
+			t.Errorf("%d records are copied, want %d", got, 4*recordBatch)
+		}
 	}
 }

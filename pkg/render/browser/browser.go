@@ -161,13 +161,7 @@ func (c *Chromium) fit(ctx context.Context, p *process, idle *tab, host string) 
 func (c *Chromium) done(ctx context.Context, t *tab, result render.Result, err error) {
 	good := err == nil && (result.Verdict == render.Done || result.Verdict == render.Limit || result.Verdict == render.Stop)
 	keep := good && !t.works && t.pages < pagesAContext && t.reset(context.WithoutCancel(ctx)) == nil
-	var left []int64
-	if !good || t.works {
-		left = t.p.owned(t)
-		t.crash()
-	}
-	worn := !keep && !t.dispose()
-	t.p.finish(left)
+	worn := !keep && !t.destroy()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.p.renders++

@@ -30,7 +30,7 @@ func (r *rendering) meter() time.Duration {
 	for at := time.Now(); ; at = time.Now() {
 		select {
 		case <-r.ctx.Done():
-			return most(before, r.look(context.WithoutCancel(r.ctx)))
+			return max(most(before, r.look(context.WithoutCancel(r.ctx))), last) // the last look may fail
 		case <-tick.C:
 			now := r.look(r.ctx)
 			used := most(before, now)

@@ -40,7 +40,10 @@ type tab struct {
 }
 
 // Bounds for a browser that answers no more; a busy machine may take seconds.
-const closeTimeout = 10 * time.Second
+const (
+	closeTimeout = 10 * time.Second
+	leaveTimeout = 2 * time.Second // to leave a page; a tab that takes longer is closed, and its processes end
+)
 
 const openTimeout = 30 * time.Second
 
@@ -134,7 +137,7 @@ func (t *tab) still(ctx context.Context) error {
 
 // reset leaves the page, and nothing of it: neither a document nor what it stored.
 func (t *tab) reset(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	// A budget of time that has not run out would run out on the next page.
 	if err := t.still(ctx); err != nil {
@@ -148,12 +151,39 @@ func (t *tab) reset(ctx context.Context) error {
 		return err
 	}
 	_, err = cdp.Call(ctx, t.page, network.ClearBrowserCookies, cdp.Empty{})
+	if err != nil {
+		return err
+	}
+	err = t.left(ctx)
 	t.events.take()
 	return err
 }
 
-// crash ends the process of a page that may not end by itself: one that loops goes on when its tab is closed.
-func (t *tab) crash() { t.page.tell(page.CommandCrash, nil) }
+// left waits until the page is left: its process answers for the empty document. That the browser has gone to it proves
+// nothing: the page may be told that it is left, and do anything then.
+func (t *tab) left(ctx context.Context) error {
+	for {
+		got, err := cdp.Call(ctx, t.page, runtime.Evaluate, runtime.EvaluateParams{Expression: "location.href"})
+		if err != nil || got.Result != nil && string(got.Result.Value) == `"about:blank"` {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(leaveTimeout / 1000):
+		}
+	}
+}
+
+// destroy ends the processes of a page that may not end by itself, and closes its tab. A page that loops, be it only
+// when it is left, goes on when its tab is closed. It reports whether the browser closed the tab.
+func (t *tab) destroy() bool {
+	left := t.p.owned(t)
+	t.page.tell(page.CommandCrash, nil)
+	closed := t.dispose()
+	t.p.finish(left)
+	return closed
+}
 
 // dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.
 func (t *tab) dispose() bool {

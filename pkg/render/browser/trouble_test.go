@@ -3,12 +3,15 @@
 package browser
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -248,11 +251,52 @@ func TestHangLeavesNoProcess(t *testing.T) {
 			}
 			for end := time.Now().Add(5 * time.Minute); slices.ContainsFunc(pids, exists); time.Sleep(20 * time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatalf("one of %v is left", pids)
+					t.Fatalf("one of %v is left, after %+v:\n%s", pids, got, told(pids))
 				}
 			}
 		})
 	}
+}
+
+// A page that begins to work when it is left does not work on, neither beside its host's next page nor beside others.
+func TestNoPageWorksOnWhenItIsLeft(t *testing.T) {
+	for _, event := range []string{"pagehide", "unload", "beforeunload", "visibilitychange", "freeze"} {
+		t.Run(event, func(t *testing.T) {
+			c := started(t, Config{})
+			var pids []int
+			for _, page := range []string{"http://h.test/", "http://h.test/2", "http://other.test/"} {
+				body := "<script src=/a.js></script><script>for(const w of [window, document])w.addEventListener('" + event + "',()=>{for(;;){}})</script>"
+				if page != "http://h.test/" {
+					body = "<p>all is well"
+				}
+				got, err := c.Render(t.Context(), render.Request{URL: page, Body: []byte(body)},
+					func(context.Context, render.Sub) render.Answer { pids = c.renderers(); return render.Answer{} })
+				if err != nil || got.Verdict != render.Done {
+					t.Fatalf("%s: %v, %+v", page, err, got)
+				}
+				at := time.Now()
+				for rests := 0; rests < 20; time.Sleep(20 * time.Millisecond) {
+					if rests++; slices.ContainsFunc(pids, func(pid int) bool { return runs(int64(pid)) }) {
+						rests = 0
+					}
+					if time.Since(at) > time.Minute {
+						t.Fatalf("%s: one of %v works on:\n%s", page, pids, told(pids))
+					}
+				}
+			}
+		})
+	}
+}
+
+// told says what the system knows of processes.
+func told(pids []int) (text string) {
+	for _, pid := range pids {
+		for _, name := range []string{"cmdline", "stat", "wchan"} {
+			line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
+			text += fmt.Sprintf("%d %s: %v %s\n", pid, name, err, bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+		}
+	}
+	return text
 }
 
 // A process that a tab leaves is killed, and nobody else's is.
