@@ -41,7 +41,7 @@ func newAnswers(s *Server) *answers { return &answers{s: s} }
 func (a *answers) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, who := r.Header.Get("Idempotency-Key"), identityOf(r.Context())
-		if given == "" || r.Method != http.MethodPost || who.Role < Viewer || secretly(r.URL.Path) || r.URL.Path == dryRunPath {
+		if given == "" || r.Method != http.MethodPost || who.Role < Viewer || secretly(r.URL.Path) || isUpload(r) || r.URL.Path == dryRunPath {
 			next.ServeHTTP(w, r)
 			return
 		}

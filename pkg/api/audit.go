@@ -30,7 +30,7 @@ func (s *Server) audited(next http.Handler) http.Handler {
 		}
 		changes := r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 		var content []byte
-		if changes && r.Body != nil {
+		if changes && r.Body != nil && !isUpload(r) {
 			content, _ = io.ReadAll(io.LimitReader(r.Body, maxBody)) // what comes after it is too large for all handlers
 			r.Body = struct {
 				io.Reader

@@ -20,6 +20,8 @@ type Plugins interface {
 	Figures(ctx context.Context, id crawl.JobID) ([]chain.Figures, error)
 	// Waiting returns how many messages wait before each stage, of all executions.
 	Waiting(ctx context.Context) (map[string]int, error)
+	// Change calls do with the repository, which is closed afterwards. The error is ErrNoRepository where there is none.
+	Change(ctx context.Context, do func(*repo.Repository) error) error
 }
 
 // Plugin is a plug-in that a node can use.
@@ -78,6 +80,7 @@ func (s *Server) pluginRoutes() {
 	add(s, route{method: http.MethodGet, path: "/plugins", id: "listPlugins", role: Viewer,
 		text: "List what nodes of pipelines can use, with their points and the schema of their settings"}, s.listPlugins)
 	add(s, route{method: http.MethodGet, path: "/plugins/{owner}/{name}/{version}", id: "getPlugin", role: Viewer, text: "Show a plug-in"}, s.getPlugin)
+	s.pluginChanges()
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/pipeline", id: "getPipeline", role: Viewer,
 		text: "What the nodes of an execution's pipeline did, and what waits before each stage"}, s.getPipeline)
 }
@@ -121,16 +124,21 @@ func (s *Server) listPlugins(ctx context.Context, in *struct {
 	return ok(PluginList{items, faults}, err)
 }
 
-func (s *Server) getPlugin(ctx context.Context, in *struct {
+// PluginPath names a plug-in.
+type PluginPath struct {
 	Owner   string `path:"owner" maxLength:"32"`
 	Name    string `path:"name" maxLength:"32"`
 	Version string `path:"version" maxLength:"32"`
-}) (*body[Plugin], error) {
+}
+
+func (p *PluginPath) use() string { return p.Owner + "/" + p.Name + "@" + p.Version }
+
+func (s *Server) getPlugin(ctx context.Context, in *PluginPath) (*body[Plugin], error) {
 	items, _, err := s.plugins(ctx)
 	if err != nil {
 		return nil, err
 	}
-	use := in.Owner + "/" + in.Name + "@" + in.Version
+	use := in.use()
 	i := slices.IndexFunc(items, func(p Plugin) bool { return p.Use == use })
 	if i < 0 {
 		return nil, problem(ctx, http.StatusNotFound, "there is no plug-in "+use+": GET /plugins lists what there is")

@@ -64,7 +64,7 @@ func helpful(status int, detail string, errs []*huma.ErrorDetail) string {
 	case detail == "validation failed" && len(errs) > 0:
 		return fmt.Sprintf("%s: %s: correct it and send it again", errs[0].Location, errs[0].Message)
 	case status == http.StatusRequestEntityTooLarge:
-		return fmt.Sprintf("a body may have %d bytes: send less", maxBody)
+		return fmt.Sprintf("a body may have %d bytes, that of POST /plugins %d: send less", maxBody, maxUpload)
 	case status == http.StatusInternalServerError:
 		return "an error of the server, whose log tells it under this instance: try again, and report it if it stays"
 	case detail == "":

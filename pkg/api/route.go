@@ -25,6 +25,7 @@ type route struct {
 	status       int // of success; 0: 200
 	text         string
 	stream       bool // it may take as long as it takes, and is no JSON
+	upload       bool // its body may be large: see isUpload
 	json         bool // its body is read as it is: no field is looked at before the handler does
 }
 
@@ -39,6 +40,9 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 	op := huma.Operation{Method: r.method, Path: base + r.path, OperationID: r.id, Summary: r.text, Tags: []string{tagOf(r.path)},
 		DefaultStatus: r.status, MaxBodyBytes: maxBody, BodyReadTimeout: handlerTime, SkipValidateBody: r.json,
 		Metadata: map[string]any{metaRole: r.role, metaStream: r.stream}, Extensions: map[string]any{"x-role": r.role.String()}}
+	if r.upload {
+		op.MaxBodyBytes, op.BodyReadTimeout = maxUpload, uploadTime
+	}
 	if r.role != Anyone {
 		op.Security = []map[string][]string{{"session": {}}, {"key": {}}}
 	}

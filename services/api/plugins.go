@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
@@ -10,6 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // plugins gives the API the plug-ins of the cluster's repository, and what the programs say of those in use.
@@ -25,6 +27,19 @@ func (p plugins) List(ctx context.Context) ([]repo.Item, error) {
 	}
 	defer func() { _ = d.Close() }() // it was read only
 	return d.All(ctx)
+}
+
+// Change implements api.Plugins. A directory of this machine is no repository of the cluster.
+func (p plugins) Change(_ context.Context, do func(*repo.Repository) error) error {
+	cfg := p.s.p.Config.Plugins
+	if cfg.Dir == "" || cfg.Store != process.PluginsInPostgres {
+		return fmt.Errorf("%w: plugins.store: postgres in the configuration of its nodes gives the cluster one", api.ErrNoRepository)
+	}
+	d, err := node.OpenPlugins(cfg, p.s.engine.Postgres)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
 }
 
 // Figures implements api.Plugins: the sums of what the programs that run did since they started.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
@@ -33,22 +34,34 @@ func TestPluginsOfACluster(t *testing.T) {
 	if got := named(); !slices.Contains(got, "builtin/filter@1") || slices.Contains(got, "shop/v@1.0.0") {
 		t.Errorf("before a push there are %q", got)
 	}
-	for _, args := range [][]string{{"push", "--untested", "--cluster", wasmtest.Version(t, "shop/v@1.0.0", "1.0.0")},
-		{"approve", "--cluster", "shop/v@1.0.0"}} {
+	plugin := func(args ...string) string {
 		cmd := exec.Command(filepath.Join(w.exes, "whirlpool"), append([]string{"plugin"}, args...)...)
-		cmd.Env = w.env
-		if out, err := cmd.CombinedOutput(); err != nil {
+		cmd.Env = slices.Concat(w.env, []string{"WHIRLPOOL_API_KEY=" + adminKey})
+		out, err := cmd.CombinedOutput()
+		if err != nil {
 			t.Fatalf("plugin %q: %v\n%s", args, err, out)
 		}
+		return string(out)
+	}
+	pushed := plugin("push", "--untested", "--server", c.Server(), wasmtest.Version(t, "shop/v@1.0.0", "1.0.0"))
+	if !strings.Contains(pushed, "crawls cannot use it yet") {
+		t.Errorf("pushing says %s", pushed)
 	}
 	if got := named(); !slices.Contains(got, "shop/v@1.0.0") {
 		t.Errorf("after a push there are %q", got)
 	}
+	if _, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: plugged(t, 1), Slug: "soon"}); err == nil || !strings.Contains(err.Error(), "may not be used") {
+		t.Errorf("a workflow with what nobody approved: %v", err)
+	}
+	for _, where := range [][]string{{"--server", c.Server()}, {"--cluster"}} { // both say the same of it
+		plugin(append([]string{"approve", "shop/v@1.0.0"}, where...)...)
+		if shown := plugin(append([]string{"show", "shop/v@1.0.0"}, where...)...); !strings.Contains(shown, "trust    approved, by ") {
+			t.Errorf("%q shows %s", where, shown)
+		}
+	}
 	w.start("node", "whirlpool", []string{"node"}, nil)
 	const pages = 13
-	source := fmt.Sprintf("{id: plugged, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s},"+
-		" pipeline: {nodes: [{id: v, at: document, use: shop/v@1.0.0}]}}", site(t, pages))
-	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "plugged"})
+	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: plugged(t, pages), Slug: "plugged"})
 	harness.Check(t, err)
 	e, err := c.Run(t.Context(), "plugged", workflow.Overrides{})
 	harness.Check(t, err)
@@ -66,4 +79,11 @@ func TestPluginsOfACluster(t *testing.T) {
 		n.P95 == 0 || !known || waits != 0 {
 		t.Errorf("the pipeline is shown as %+v", now)
 	}
+}
+
+// plugged is the definition of a crawl of a new site with a plug-in.
+func plugged(t *testing.T, pages int) string {
+	t.Helper()
+	return fmt.Sprintf("{id: plugged, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s},"+
+		" pipeline: {nodes: [{id: v, at: document, use: shop/v@1.0.0}]}}", site(t, pages))
 }

@@ -26,6 +26,7 @@ A plug-in that nobody has approved, and that no known key has signed, runs in te
   whirlpool plugin test price
   whirlpool plugin push price
   whirlpool plugin approve shop/price@1.0.0
+  whirlpool plugin push --server https://crawl.example price
   whirlpool plugin push --cluster price`,
 	}
 	cmd.AddCommand(newPluginInit(), newPluginBuild(), newPluginTest(), newPluginPush(), newPluginList(), newPluginShow(), newPluginApprove(),
@@ -33,13 +34,13 @@ A plug-in that nobody has approved, and that no known key has signed, runs in te
 	return cmd
 }
 
-// onPlugins makes a command that works on the repository.
-func onPlugins(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, d *repo.Repository) error) *cobra.Command {
+// onPlugins makes a command that works on a repository, or on that of a server.
+func onPlugins(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, at pluginPlace) error) *cobra.Command {
 	var p pluginFlags
 	p.addPlugins(cmd)
-	p.cluster = clusterFlag(cmd)
+	p.cluster, p.server = clusterFlag(cmd), serverFlags(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
-		return p.with(cmd.Context(), func(d *repo.Repository) error { return do(cmd, args, d) })
+		return p.with(cmd.Context(), func(at pluginPlace) error { return do(cmd, args, at) })
 	})
 	return cmd
 }
@@ -47,8 +48,8 @@ func onPlugins(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, d 
 func newPluginList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the plug-ins that jobs can name", Args: cobra.NoArgs}
 	format := outputFlag(cmd)
-	return onPlugins(cmd, func(cmd *cobra.Command, _ []string, d *repo.Repository) error {
-		items, err := d.All(cmd.Context())
+	return onPlugins(cmd, func(cmd *cobra.Command, _ []string, at pluginPlace) error {
+		items, err := at.All(cmd.Context())
 		printed := printList(cmd.OutOrStdout(), *format, items, "no plug-ins", "PLUG-IN\tTRUST\tPOINTS\tDIGEST\tSUMMARY", func(i repo.Item) string {
 			digest := i.Digest
 			if digest == "" {
@@ -71,8 +72,8 @@ func pointsOf(d *plugin.Descriptor) string {
 func newPluginShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show OWNER/NAME@VERSION", Short: "Show a plug-in: points, settings, limits, trust", Args: cobra.ExactArgs(1)}
 	format := outputFlag(cmd)
-	return onPlugins(cmd, func(cmd *cobra.Command, args []string, d *repo.Repository) error {
-		item, err := findPlugin(cmd.Context(), d, args[0])
+	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
+		item, err := findPlugin(cmd.Context(), at, args[0])
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func newPluginShow() *cobra.Command {
 	})
 }
 
-func findPlugin(ctx context.Context, d *repo.Repository, use string) (repo.Item, error) {
+func findPlugin(ctx context.Context, d pluginPlace, use string) (repo.Item, error) {
 	if !strings.HasPrefix(use, "builtin/") {
 		return d.Show(ctx, use)
 	}
@@ -132,12 +133,9 @@ func newPluginApprove() *cobra.Command {
 		Short: "Say that a plug-in may be used by crawls",
 		Long: `Approve says that crawls may use a plug-in: the very bytes that lie in the repository now. Read its source first. A program (tier process)
 runs only with --plugin-processes besides.`}
-	return onPlugins(cmd, func(cmd *cobra.Command, args []string, d *repo.Repository) error {
-		digest, err := digestOf(cmd.Context(), d, args[0])
+	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
+		digest, err := at.approve(cmd.Context(), args[0])
 		if err != nil {
-			return err
-		}
-		if err := d.Approve(cmd.Context(), digest, me()); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s may be used (%s)\n", args[0], digest)
@@ -152,23 +150,12 @@ func newPluginDisable() *cobra.Command {
 		Long: `Disable says that a plug-in must not be used. Crawls that use it notice that within ten seconds: each call fails then, and on_error of its node
 says what follows.`}
 	cmd.Flags().StringVar(&why, "why", "", "why, for those who see it fail")
-	return onPlugins(cmd, func(cmd *cobra.Command, args []string, d *repo.Repository) error {
-		digest, err := digestOf(cmd.Context(), d, args[0])
+	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
+		digest, err := at.disable(cmd.Context(), args[0], why)
 		if err != nil {
-			return err
-		}
-		if err := d.Disable(cmd.Context(), digest, me(), why); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s must not be used any more (%s)\n", args[0], digest)
 		return nil
 	})
-}
-
-// digestOf takes a name or a digest.
-func digestOf(ctx context.Context, d *repo.Repository, name string) (string, error) {
-	if strings.HasPrefix(name, "sha256:") {
-		return name, nil
-	}
-	return d.Digest(ctx, name)
 }

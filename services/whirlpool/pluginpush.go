@@ -21,7 +21,7 @@ func newPluginPush() *cobra.Command {
 		Long: `Push tests a plug-in that was built, and puts it into the repository. A version never changes: other content needs another version. Where
 "minisign -Sm" signed the package that "whirlpool plugin build" made, the signature beside it is kept, too.`}
 	p.addPlugins(cmd)
-	p.cluster = clusterFlag(cmd)
+	p.cluster, p.server = clusterFlag(cmd), serverFlags(cmd)
 	cmd.Flags().BoolVar(&untested, "untested", false, "push it without running its tests")
 	cmd.Flags().StringVar(&signature, "signature", "", "minisign signature of the package (default: the one beside it)")
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
@@ -44,16 +44,16 @@ func pushPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string, untes
 	if err != nil {
 		return err
 	}
-	return p.with(cmd.Context(), func(d *repo.Repository) error {
-		if err := d.Push(cmd.Context(), packed, signed); err != nil {
+	return p.with(cmd.Context(), func(at pluginPlace) error {
+		t, err := at.push(cmd.Context(), packed, signed)
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", packed.Descriptor.Use(), packed.Digest)
-		t, err := d.Trust(cmd.Context(), packed)
-		if err == nil && t.Wants != "" {
+		if t.Wants != "" {
 			fmt.Fprintf(cmd.OutOrStdout(), "crawls cannot use it yet: %s\n", t.Wants)
 		}
-		return err
+		return nil
 	})
 }
 

@@ -35,6 +35,7 @@ type pluginFlags struct {
 	keys      []string
 	processes bool
 	cluster   *clusterRef // nil: the command is about this machine's
+	server    *serverRef  // as cluster
 }
 
 // addPlugins declares the flags.
@@ -100,26 +101,6 @@ func (p *pluginFlags) openWith(unsigned bool) (*repo.Repository, error) {
 		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
 	}
 	return d, nil
-}
-
-// with opens the repository that a command is about, this machine's or a cluster's, for a while.
-func (p *pluginFlags) with(ctx context.Context, do func(*repo.Repository) error) error {
-	if !p.cluster.asked() {
-		d, err := p.open()
-		if err != nil {
-			return err
-		}
-		return errors.Join(do(d), d.Close())
-	}
-	if p.dir != "" {
-		return usage("--plugins names a directory of this machine and --cluster a cluster: give one of them")
-	}
-	d, shut, err := p.openCluster(ctx)
-	if err != nil {
-		return err
-	}
-	defer shut()
-	return errors.Join(do(d), d.Close())
 }
 
 // openCluster opens the repository of a cluster. shut ends the connection behind it.

@@ -17,6 +17,11 @@ var _ api.Plugins = servePlugins{}
 // List implements api.Plugins.
 func (p servePlugins) List(ctx context.Context) ([]repo.Item, error) { return p.s.plugins.All(ctx) }
 
+// Change implements api.Plugins.
+func (p servePlugins) Change(_ context.Context, do func(*repo.Repository) error) error {
+	return do(p.s.plugins)
+}
+
 // Figures implements api.Plugins.
 func (p servePlugins) Figures(_ context.Context, id crawl.JobID) ([]chain.Figures, error) {
 	return p.s.engine.Figures(id), nil

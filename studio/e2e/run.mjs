@@ -12,6 +12,7 @@ import { accessPages } from "./access.mjs";
 import { alertPages } from "./alerts.mjs";
 import { flows } from "./flows.mjs";
 import { freshnessPages } from "./freshness.mjs";
+import { pluginPages, pushing } from "./plugins.mjs";
 import { renderingOfAReader, renderings, screenshots, switching } from "./rendering.mjs";
 import { schedulePages, scheduling } from "./schedules.mjs";
 import { strangers } from "./strangers.mjs";
@@ -70,6 +71,7 @@ try {
   const x = await flows(told, faults);
   await switching(page, srv, x.first, until, faults);
   await scheduling(page, srv, x.workflow, until, faults);
+  await pushing(told, faults);
   await strangers({ chrome, srv, admin: api(first, srv.origin) }, faults);
   const cookies = await first.cookies();
   const reader = await chrome.newContext();
@@ -124,6 +126,7 @@ try {
     await freshnessPages(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
     await schedulePages(p, srv, x.workflow, look, (state) => `${state}.${theme}.${size}`);
     await alertPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
+    await pluginPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
     await accessPages(p, srv, look, (state) => `${state}.${theme}.${size}`);
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
     const state = async (name, handle) => {

@@ -44,7 +44,7 @@ export async function web(exe, flags) {
 
 /** A server of its own directory. */
 export async function serve(exe, dns, dir = mkdtempSync(join(tmpdir(), "whirlpool-studio-"))) {
-  const args = ["serve", "--dir", dir, "--listen", "127.0.0.1:0", "--dns", dns, "--allow-private", "--read-only-link"];
+  const args = ["serve", "--dir", dir, "--listen", "127.0.0.1:0", "--dns", dns, "--allow-private", "--read-only-link", "--plugins", join(dir, "plugins")];
   const p = start(exe, args, /studio on (http:\/\/\S+)[\s\S]*read only: (http:\/\/\S+)/, "whirlpool serve");
   const [, link, viewer] = await p.found;
   return {

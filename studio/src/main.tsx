@@ -27,6 +27,7 @@ const Nodes = lazy(() => import("./pages/nodes"));
 const Alerts = lazy(() => import("./pages/alerts"));
 const Access = lazy(() => import("./pages/access"));
 const Audit = lazy(() => import("./pages/audit"));
+const Plugins = lazy(() => import("./pages/plugins"));
 const Settings = lazy(() => import("./pages/settings"));
 
 /** The token of a first visit stands behind the # of the link: it is exchanged for a session and taken away. */
@@ -103,6 +104,9 @@ function App({ refused }: { refused: Problem | null }) {
             </Route>
             <Route path="/audit">
               <Audit />
+            </Route>
+            <Route path="/plugins">
+              <Plugins />
             </Route>
             <Route path="/settings">
               <Settings />

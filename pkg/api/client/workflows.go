@@ -120,11 +120,6 @@ func (c *Client) Apply(ctx context.Context, list []api.Applied, schedules []api.
 	return out.Items, err
 }
 
-// Plugins lists what nodes of pipelines can use.
-func (c *Client) Plugins(ctx context.Context) (*api.PluginList, error) {
-	return get[api.PluginList](ctx, c, "/plugins", nil)
-}
-
 // Pipeline tells what the nodes of an execution's pipeline did.
 func (c *Client) Pipeline(ctx context.Context, id crawl.JobID) (*api.PipelineNow, error) {
 	return get[api.PipelineNow](ctx, c, executionPath(id)+"/pipeline", nil)

@@ -31,6 +31,29 @@ type Settings struct {
 // ErrUnavailable says that a repository cannot be asked just now. It may be there again soon.
 var ErrUnavailable = plugin.ErrUnavailable
 
+// Faults that can be told apart.
+var (
+	ErrTaken     = errors.New("a version never changes")             // the name is there with other content
+	ErrUnknown   = errors.New("there is no such plug-in")            // by name or by digest
+	ErrSignature = errors.New("the signature cannot be relied upon") // of a package that is pushed
+)
+
+// fault is an error of a kind, with words of its own.
+type fault struct {
+	kind error
+	text string
+}
+
+// Error implements error.
+func (f *fault) Error() string { return f.text }
+
+// Unwrap is for errors.Is.
+func (f *fault) Unwrap() error { return f.kind }
+
+func faultOf(kind error, format string, args ...any) error {
+	return &fault{kind, fmt.Sprintf(format, args...)}
+}
+
 // Repository is a repository over a Store. Several programs may use one store at a time. It is safe for concurrent use.
 type Repository struct {
 	store Store
@@ -79,7 +102,7 @@ func (d *Repository) Push(ctx context.Context, p *Package, signature []byte) err
 	had, err := d.named(ctx, p.Descriptor.Use())
 	switch {
 	case err == nil && had.Digest != p.Digest:
-		return fmt.Errorf("%s is there already with other content (%s): a version never changes: give it another in plugin.toml",
+		return faultOf(ErrTaken, "%s is there already with other content (%s): a version never changes: give it another in plugin.toml",
 			p.Descriptor.Use(), had.Digest)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -99,7 +122,7 @@ func (d *Repository) Push(ctx context.Context, p *Package, signature []byte) err
 	switch err := d.store.Add(ctx, nameName(p.Descriptor.Use()), text); {
 	case errors.Is(err, fs.ErrExist): // somebody was faster, or it is there
 		if had, err := d.named(ctx, p.Descriptor.Use()); err != nil || had.Digest != p.Digest {
-			return errors.Join(fmt.Errorf("%s is there already with other content: give it another version", p.Descriptor.Use()), err)
+			return errors.Join(faultOf(ErrTaken, "%s is there already with other content: give it another version", p.Descriptor.Use()), err)
 		}
 		return nil
 	default:
@@ -123,7 +146,7 @@ func (d *Repository) keep(ctx context.Context, p *Package) error {
 // named says what a name means; fs.ErrNotExist: nothing.
 func (d *Repository) named(ctx context.Context, use string) (n named, err error) {
 	if !validUse.MatchString(use) {
-		return n, fmt.Errorf("%q: want OWNER/NAME@VERSION, as in shop/price@1.2.0", use)
+		return n, faultOf(ErrUnknown, "%q: want OWNER/NAME@VERSION, as in shop/price@1.2.0", use)
 	}
 	return n, d.get(ctx, nameName(use), &n)
 }
@@ -159,7 +182,7 @@ func (d *Repository) Package(ctx context.Context, digest string) (*Package, erro
 	}
 	data, err := d.store.Get(ctx, packageName(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no plug-in with the digest %s in %s", digest, d.store)
+		return nil, faultOf(ErrUnknown, "there is no plug-in with the digest %s in %s", digest, d.store)
 	}
 	if err != nil {
 		return nil, away(d.store, err)
@@ -233,9 +256,9 @@ func (d *Repository) unknown(ctx context.Context, use string) error {
 		versions = append(versions, strings.TrimPrefix(f, namesDir+name+"/"))
 	}
 	if len(versions) > 0 {
-		return fmt.Errorf("there is no plug-in %s: of %s there are %s", use, name, strings.Join(versions, ", "))
+		return faultOf(ErrUnknown, "there is no plug-in %s: of %s there are %s", use, name, strings.Join(versions, ", "))
 	}
-	return fmt.Errorf("there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin push` adds one", use)
+	return faultOf(ErrUnknown, "there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin push` adds one", use)
 }
 
 // BuiltIn returns the plug-ins that come with the program.

@@ -68,7 +68,7 @@ func parseKey(text string) (key, error) {
 // sign keeps a signature of a package, after it was verified.
 func (d *Repository) sign(ctx context.Context, p *Package, signature []byte) error {
 	if len(d.keys) == 0 {
-		return errors.New("the signature cannot be verified: give the public key that made it (--key, or WHIRLPOOL_PLUGIN_KEYS)")
+		return faultOf(ErrSignature, "the signature cannot be verified: give the public key that made it (--plugin-key, or WHIRLPOOL_PLUGIN_KEYS)")
 	}
 	if _, err := d.signer(p, signature); err != nil {
 		return err
@@ -80,18 +80,18 @@ func (d *Repository) sign(ctx context.Context, p *Package, signature []byte) err
 func (d *Repository) signer(p *Package, signature []byte) (string, error) {
 	s, err := minisign.DecodeSignature(string(signature))
 	if err != nil {
-		return "", fmt.Errorf("the signature is none of minisign: %w", err)
+		return "", faultOf(ErrSignature, "the signature is none of minisign: %v", err)
 	}
 	for _, k := range d.keys {
 		if k.KeyId != s.KeyId {
 			continue
 		}
 		if ok, err := k.Verify(p.Bytes, s); !ok {
-			return "", fmt.Errorf("the signature does not fit the package: %w", err)
+			return "", faultOf(ErrSignature, "the signature does not fit the package: %v", err)
 		}
 		return k.id(), nil
 	}
-	return "", errors.New("the signature is of a key that is not in the settings")
+	return "", faultOf(ErrSignature, "the signature is of a key that is not in the settings")
 }
 
 // Approve says that a plug-in may be used.

@@ -1245,7 +1245,8 @@ export interface paths {
         /** List what nodes of pipelines can use, with their points and the schema of their settings */
         get: operations["listPlugins"];
         put?: never;
-        post?: never;
+        /** Put a plug-in into the repository. A version never changes; the same again changes nothing. Its tests do not run here */
+        post: operations["pushPlugin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1263,6 +1264,40 @@ export interface paths {
         get: operations["getPlugin"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{owner}/{name}/{version}:approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that crawls may use a plug-in */
+        post: operations["approvePlugin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/{owner}/{name}/{version}:disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that a plug-in must not be used any more: running crawls notice it within ten seconds */
+        post: operations["disablePlugin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2385,6 +2420,10 @@ export interface components {
             /** Format: int64 */
             unsummed: number;
         };
+        Disabling: {
+            /** @description for those who see it fail */
+            why?: string;
+        };
         DryRun: {
             /** @description a page that is tried instead of what the URL answers: nothing is asked for */
             body?: string;
@@ -3310,6 +3349,12 @@ export interface components {
             similarity: string;
             title: string;
             url: string;
+        };
+        NewPlugin: {
+            /** @description the bytes of the package that whirlpool plugin build makes, in base64 */
+            package: string;
+            /** @description minisign signature of the package: the text of its file */
+            signature?: string;
         };
         NewRevision: {
             /** @description tell what would change, and change nothing */
@@ -7381,6 +7426,39 @@ export interface operations {
             };
         };
     };
+    pushPlugin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPlugin"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugin"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
     getPlugin: {
         parameters: {
             query?: never;
@@ -7393,6 +7471,76 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugin"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    approvePlugin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                owner: string;
+                name: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugin"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ErrorModel"];
+                };
+            };
+        };
+    };
+    disablePlugin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                owner: string;
+                name: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Disabling"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {

@@ -36,6 +36,7 @@ export default function Workflows() {
   return (
     <>
       <Head title="Workflows">
+        <a href="#/plugins">Plug-ins</a>
         <a className="button" href="#/compose">
           Compose
         </a>

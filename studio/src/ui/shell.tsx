@@ -23,7 +23,7 @@ export const doors: Door[] = [
 
 function opened(door: Door, path: string): boolean {
   if (door.to === "/") return path === "/" || path.startsWith("/x/");
-  return path === door.to || path.startsWith(door.to + "/") || (door.to === "/w" && (path.startsWith("/compare") || path.startsWith("/dry-run") || path.startsWith("/compose")));
+  return path === door.to || path.startsWith(door.to + "/") || (door.to === "/w" && (path.startsWith("/compare") || path.startsWith("/dry-run") || path.startsWith("/compose") || path === "/plugins"));
 }
 
 export function Frame({ children }: { children: ReactNode }) {

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
+)
+
+// repoPlugins are those of a repository in a directory.
+type repoPlugins struct {
+	somePlugins
+	repo *repo.Repository
+}
+
+func (p repoPlugins) List(ctx context.Context) ([]repo.Item, error) { return p.repo.All(ctx) }
+
+func (p repoPlugins) Change(_ context.Context, do func(*repo.Repository) error) error {
+	return do(p.repo)
+}
+
+func (somePlugins) Change(context.Context, func(*repo.Repository) error) error {
+	return ErrNoRepository
+}
+
+// pushedOf is the body that pushes a plug-in which answers that it is of a version.
+func pushedOf(t *testing.T, use, answers, signature string) (content string, p *repo.Package) {
+	t.Helper()
+	p, err := repo.Pack(os.DirFS(wasmtest.Version(t, use, answers)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(NewPlugin{Package: p.Bytes, Signature: signature})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), p
+}
+
+// pluginWorld is a server with a repository, and a key of each role.
+func pluginWorld(t *testing.T) (*world, map[Role]string) {
+	t.Helper()
+	w := newWorld(t)
+	d, err := repo.Open(t.TempDir(), repo.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	w.s.Plugins = repoPlugins{repo: d}
+	keys := map[Role]string{}
+	for _, role := range []Role{Viewer, User, Operator, Admin} {
+		keys[role] = "Authorization: Bearer " + w.keyOf(role)
+	}
+	return w, keys
+}
+
+// An operator pushes, an administrator says what may be used, and the audit log has both without the bytes.
+func TestAPluginIsPushedAndApproved(t *testing.T) {
+	w, keys := pluginWorld(t)
+	content, packed := pushedOf(t, "shop/v@1.0.0", "1", "")
+	for _, role := range []Role{Viewer, User} {
+		if a := w.ask("POST", base+"/plugins", content, keys[role]); a.status != http.StatusForbidden {
+			t.Errorf("pushed by a %s: %d %s", role, a.status, a.body)
+		}
+	}
+	var p Plugin
+	for range 2 { // the same again changes nothing
+		a := w.ask("POST", base+"/plugins", content, keys[Operator])
+		if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated || p.Digest != packed.Digest || p.Trust.Level != repo.Unsigned || p.Trust.Usable {
+			t.Fatalf("pushed: %d %+v", a.status, p)
+		}
+	}
+	at := base + "/plugins/shop/v/1.0.0"
+	for _, role := range []Role{Viewer, User, Operator} {
+		if a := w.ask("POST", at+":approve", "", keys[role]); a.status != http.StatusForbidden {
+			t.Errorf("approved by a %s: %d %s", role, a.status, a.body)
+		}
+		if a := w.ask("POST", at+":disable", "{}", keys[role]); a.status != http.StatusForbidden {
+			t.Errorf("disabled by a %s: %d %s", role, a.status, a.body)
+		}
+	}
+	if read(t, w.ask("POST", at+":approve", "", keys[Admin]), &p); p.Trust.Level != repo.Approved || !p.Trust.Usable || p.Trust.By == "" {
+		t.Errorf("approved: %+v", p.Trust)
+	}
+	if read(t, w.ask("POST", at+":disable", `{"why":"it is slow"}`, keys[Admin]), &p); p.Trust.Level != repo.Disabled || p.Trust.Usable || p.Trust.Why != "it is slow" {
+		t.Errorf("disabled: %+v", p.Trust)
+	}
+	if read(t, w.ask("GET", at, "", keys[Viewer]), &p); p.Trust.Level != repo.Disabled {
+		t.Errorf("listed: %+v", p.Trust)
+	}
+	var done []string
+	for _, a := range w.audits.list() {
+		if succeeded(a.Status) {
+			done = append(done, a.Action)
+		}
+		if a.Action == "pushPlugin" && succeeded(a.Status) && (!strings.Contains(string(a.Change), packed.Digest) || strings.Contains(string(a.Change), "package")) {
+			t.Errorf("the audit log has the push as %s", a.Change)
+		}
+	}
+	if got := strings.Join(done, " "); !strings.HasSuffix(got, "pushPlugin pushPlugin approvePlugin disablePlugin") {
+		t.Errorf("the audit log has %s", got)
+	}
+}
+
+// What cannot be pushed is refused by what is wrong with it, and changes nothing.
+func TestAPushIsRefused(t *testing.T) {
+	w, _ := pluginWorld(t)
+	good, _ := pushedOf(t, "shop/v@1.0.0", "1", "")
+	other, _ := pushedOf(t, "shop/v@1.0.0", "2", "")
+	forged, _ := pushedOf(t, "shop/w@1.0.0", "1", "untrusted comment: x\nRWx")
+	if a := w.ask("POST", base+"/plugins", good); a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	for _, c := range []struct {
+		name, path, content string
+		status              int
+		says                string
+	}{
+		{"no package", "/plugins", `{"package":"bm9uZQ=="}`, 422, "body.package"},
+		{"an empty one", "/plugins", `{"package":""}`, 422, "body.package"},
+		{"what is no base64", "/plugins", `{"package":"€"}`, 422, ""},
+		{"a number", "/plugins", `{"package":7}`, 422, "package"},
+		{"no body", "/plugins", "", 400, ""},
+		{"other content", "/plugins", other, 409, "a version never changes"},
+		{"a signature that is none", "/plugins", forged, 422, "body.signature"},
+		{"an endless one", "/plugins", `{"package":"` + strings.Repeat("A", maxUpload) + `"}`, 413, "send less"},
+		{"an unknown one", "/plugins/shop/none/1.0.0:approve", "", 404, "shop/none@1.0.0"},
+		{"another version", "/plugins/shop/v/9.0.0:disable", "{}", 404, "shop/v@9.0.0"},
+		{"a way out", "/plugins/shop/..%2f..%2fx/1.0.0:approve", "", 404, "there is no plug-in"},
+		{"a built-in one", "/plugins/builtin/lang/1:disable", "{}", 409, "comes with the program"},
+	} {
+		a := w.ask("POST", base+c.path, c.content)
+		if a.status != c.status || !strings.Contains(a.body, c.says) {
+			t.Errorf("%s: %d %.300s, want %d with %q", c.name, a.status, a.body, c.status, c.says)
+		}
+	}
+	var list PluginList
+	read(t, w.ask("GET", base+"/plugins", ""), &list)
+	if n := len(list.Items) - len(repo.BuiltIn()); n != 1 {
+		t.Errorf("%d plug-ins are there", n)
+	}
+	w.s.Plugins = somePlugins{}
+	if a := w.ask("POST", base+"/plugins", good); a.status != http.StatusConflict || !strings.Contains(a.body, "no repository") {
+		t.Errorf("without a repository: %d %s", a.status, a.body)
+	}
+}
