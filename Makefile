@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-race test-plain test-waiting test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-plain test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -27,7 +27,7 @@ build: ## build the programs into bin/
 test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
-	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j2 test-waiting test-working
+	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 test-waiting test-cluster-kills test-cluster-others test-working
 
 # Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
 TESTED := $(CURDIR)/$(BIN)/tested
@@ -37,9 +37,11 @@ TESTED := $(CURDIR)/$(BIN)/tested
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 MEMORY := ./pkg/node
-# WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions: the first used
-# half of one processor alone. They run two at once, in this order, beside all others, which work; those take turns.
-WAITING := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+# WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
+# all others, which work, and the longest of them as two halves: each starts and kills servers of its own.
+CLUSTER := ./services/whirlpool/e2e/cluster
+KILLS   := Kill|Control|Cut|Twice
+WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
 GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
@@ -47,6 +49,12 @@ GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p
 test-waiting: PACKAGES := 2
 test-waiting:
 	$(GOTEST) $(WAITING)
+
+test-cluster-kills:
+	$(GOTEST) -run '$(KILLS)' $(CLUSTER)
+
+test-cluster-others:
+	$(GOTEST) -skip '$(KILLS)' $(CLUSTER)
 
 test-working:
 	@failed=0; for half in test-race test-plain; do $(MAKE) --no-print-directory $$half || failed=1; done; exit $$failed
@@ -58,7 +66,7 @@ test-race: # the packages that are not SERIAL, those first that take longest: of
 
 test-plain:
 	$(GOTEST) -run 'TakeNoMemory$$' $(MEMORY)
-	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING))")
+	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(CLUSTER))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...

@@ -178,11 +178,25 @@ func (r *rendering) evaluate(ctx context.Context, world runtime.ExecutionContext
 // longestPicture is how long a picture may take: for one the browser must draw a frame.
 const longestPicture = 5 * time.Second
 
+// pictureTries is how often a picture is asked for: a frame that a busy machine lost does not come, the next one does.
+const pictureTries = 2
+
 // picture takes a picture of the page, where one is wanted and the browser draws.
 func (r *rendering) picture(tall int) ([]byte, error) {
 	if !r.req.Screenshot {
 		return nil, nil
 	}
+	for range pictureTries {
+		if data, err := r.take(tall); len(data) > 0 || err != nil {
+			return data, err
+		}
+		r.tab.page.tell(page.CommandBringToFront, nil) // it draws anew then
+	}
+	return nil, nil
+}
+
+// take takes a picture; nil: it took too long.
+func (r *rendering) take(tall int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, r.patient(longestPicture))
 	defer cancel()
 	got, err := cdp.Call(ctx, r.tab.page, page.CaptureScreenshot, page.CaptureScreenshotParams{
