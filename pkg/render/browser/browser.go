@@ -28,6 +28,7 @@ type Chromium struct {
 	p        *process
 	idle     []*tab
 	virtual  bool
+	aTab     int  // see process.aTab
 	worn     bool // the browser is to be started anew
 	troubles int  // renders in a row that ended badly
 	failures int  // starts in a row, or browsers, that failed
@@ -77,12 +78,13 @@ func (c *Chromium) selfTest(ctx context.Context) error {
 		return err
 	}
 	got, err := t.render(ctx, req, func(context.Context, render.Sub) render.Answer { return render.Answer{Fail: blocked} })
+	c.aTab = len(c.p.renderers(ctx))
 	t.dispose()
 	if err != nil {
 		return err
 	}
 	c.virtual = got.Settled == "virtual" && len(got.Links) == 1
-	c.p.virtual = c.virtual
+	c.p.virtual, c.p.aTab = c.virtual, c.aTab
 	if got.Verdict != render.Done {
 		return fmt.Errorf("the test page: %s: %s", got.Verdict, got.Detail)
 	}
@@ -223,7 +225,7 @@ func (c *Chromium) renew(ctx context.Context) error {
 		return err
 	}
 	c.cfg.Logger.Debug("the browser was started anew", "mode", p.mode.String())
-	p.virtual = c.virtual
+	p.virtual, p.aTab = c.virtual, c.aTab
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.p, c.worn, c.troubles = p, false, 0

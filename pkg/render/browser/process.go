@@ -32,6 +32,7 @@ type process struct {
 	exited  chan struct{} // closed when the process has been waited for
 	renders int           // done; guarded by the Chromium's mutex
 	virtual bool          // virtual time works
+	aTab    int           // processes that a tab has, as the first one had; 0: not known yet
 
 	opening sync.Mutex // a tab is being opened
 

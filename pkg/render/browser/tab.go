@@ -41,8 +41,9 @@ type tab struct {
 
 // Bounds for a browser that answers no more; a busy machine may take seconds.
 const (
-	closeTimeout = 10 * time.Second
-	leaveTimeout = 2 * time.Second // to leave a page; a tab that takes longer is closed, and its processes end
+	closeTimeout   = 10 * time.Second
+	reserveTimeout = time.Second / 2
+	leaveTimeout   = 2 * time.Second // to leave a page; a tab that takes longer is closed, and its processes end
 )
 
 const openTimeout = 30 * time.Second
@@ -91,12 +92,25 @@ func (t *tab) open(ctx context.Context) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
-	for id := range t.p.renderers(ctx) {
-		if _, old := before[id]; !old {
-			t.p.own(id, t)
+	t.ownNew(ctx, before)
+	return nil
+}
+
+// ownNew notes the processes of a new tab: those that are there now and were not before it. The browser starts one in
+// reserve, too, which may come late on a busy machine, and would be taken for one of the next tab.
+func (t *tab) ownNew(ctx context.Context, before map[int64]time.Duration) {
+	for end := time.Now().Add(reserveTimeout); ; time.Sleep(reserveTimeout / 50) {
+		found := 0
+		for id := range t.p.renderers(ctx) {
+			if _, old := before[id]; !old {
+				t.p.own(id, t)
+				found++
+			}
+		}
+		if found >= t.p.aTab || ctx.Err() != nil || time.Now().After(end) {
+			return
 		}
 	}
-	return nil
 }
 
 // prepare sets what holds for all pages of the tab, and lets it run. Its time stands until a page has it go on.

@@ -312,8 +312,8 @@ func TestFinish(t *testing.T) {
 	idle := c.idle[0]
 	c.mu.Unlock()
 	left := c.p.owned(idle)
-	if len(left) == 0 {
-		t.Fatal("the tab has no process")
+	if len(left) == 0 || len(left) != c.aTab {
+		t.Fatalf("the tab has the processes %v, the first one had %d", left, c.aTab)
 	}
 	c.p.finish(append([]int64{int64(stranger.Process.Pid)}, left...))
 	for _, id := range left {
