@@ -39,7 +39,7 @@ SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/
 MEMORY := ./pkg/node
 # WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
 # all others, which work, and the longest of them as two halves: each starts and kills servers of its own.
-CLUSTER := ./services/whirlpool/e2e/cluster
+HALVED  := ./services/whirlpool/e2e/cluster
 KILLS   := Kill|Control|Cut|Twice
 WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
 PACKAGES ?= $(shell nproc)
@@ -51,10 +51,10 @@ test-waiting:
 	$(GOTEST) $(WAITING)
 
 test-cluster-kills:
-	$(GOTEST) -run '$(KILLS)' $(CLUSTER)
+	$(GOTEST) -run '$(KILLS)' $(HALVED)
 
 test-cluster-others:
-	$(GOTEST) -skip '$(KILLS)' $(CLUSTER)
+	$(GOTEST) -skip '$(KILLS)' $(HALVED)
 
 test-working:
 	@failed=0; for half in test-race test-plain; do $(MAKE) --no-print-directory $$half || failed=1; done; exit $$failed
@@ -66,7 +66,7 @@ test-race: # the packages that are not SERIAL, those first that take longest: of
 
 test-plain:
 	$(GOTEST) -run 'TakeNoMemory$$' $(MEMORY)
-	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(CLUSTER))")
+	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(HALVED))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,78 +160,74 @@ func cpuOfServices(t *testing.T) (all []time.Duration) {
 	return all
 }
 
-// The middle of crawls with the API, an open studio and alerts, and without, in turn. WHIRLPOOL_TEST_PAIRS says how
-// many pairs; without it nothing is measured. The API of a crawl without it is killed when the crawl has begun.
+// Parts of a crawl, in pages.
+const (
+	speedLead = 500   // after which a part is measured, when the API has come or gone
+	speedPart = 2_500 // that are measured
+)
+
+// A crawl with the API, an open studio and alerts, and without, in turn: with, without, without, with, and so on, so
+// that what grows with the crawl is the same for both. The API is stopped (SIGSTOP) meanwhile, and has to make up for
+// it afterwards. WHIRLPOOL_TEST_PAIRS says how many pairs of parts are measured, an even number; without it nothing is.
 func TestSpeedWithTheAPI(t *testing.T) {
 	pairs, _ := strconv.Atoi(os.Getenv("WHIRLPOOL_TEST_PAIRS"))
 	if pairs < 1 {
-		t.Skip("WHIRLPOOL_TEST_PAIRS says how many pairs of crawls are measured")
+		t.Skip("WHIRLPOOL_TEST_PAIRS says how many pairs of parts of a crawl are measured")
 	}
-	const pages, hosts = 12_000, 60
 	w := newWorld(t)
 	node := w.start("node", "whirlpool", []string{"node"}, nil)
-	s := newWideSite(t, pages, hosts)
-	source := fmt.Sprintf("id: speed\nseeds: [%q]\nmax_pages: 0\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
-		"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n", s.url(0))
-	runs := 0
+	copied, c := w.copyOf("one")
+	s := newWideSite(t, (2*pairs+4)*(speedLead+speedPart), 60)
+	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Slug: "speed",
+		Source: fmt.Sprintf("id: speed\nseeds: [%q]\nmax_pages: 0\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
+			"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n", s.url(0))})
+	harness.Check(t, err)
+	for _, on := range []string{"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked", "host-blocked", "disk"} {
+		harness.Check(t, c.SetAlertRule(t.Context(), workflow.AlertRule{Name: on, On: on}))
+	}
+	x, err := c.Run(t.Context(), "speed", workflow.Overrides{})
+	harness.Check(t, err)
+	s.reach(t, 2*speedPart) // what is done for the first time is not measured
 	measure := func(with bool) (p part) {
-		runs++
-		copied, c := w.copyOf(fmt.Sprintf("copy%d", runs))
-		if runs == 1 {
-			_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "speed"})
-			harness.Check(t, err)
-			for _, on := range []string{"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked",
-				"host-blocked", "disk"} {
-				harness.Check(t, c.SetAlertRule(t.Context(), workflow.AlertRule{Name: on, On: on}))
-			}
-		}
-		s.served.Store(0)
-		x, err := c.Run(t.Context(), "speed", workflow.Overrides{})
-		harness.Check(t, err)
-		s.reach(t, pages/10)
-		apiCPU, stop := func() time.Duration { return 0 }, func() int64 { return 0 }
+		stop := func() int64 { return 0 }
 		if with {
-			apiCPU, stop = func() time.Duration { return cpuOf(t, copied.PID()) }, openLive(t, c, x.ID)
-		} else {
-			copied.Kill(t)
+			harness.Check(t, syscall.Kill(copied.PID(), syscall.SIGCONT))
+			stop = openLive(t, c, x.ID)
 		}
-		s.reach(t, pages/5)
+		s.reach(t, int(s.served.Load())+speedLead)
 		from, began := s.served.Load(), time.Now()
-		node0, api0, services0 := cpuOf(t, node.PID()), apiCPU(), cpuOfServices(t)
-		s.reach(t, pages*9/10)
+		node0, api0, services0 := cpuOf(t, node.PID()), cpuOf(t, copied.PID()), cpuOfServices(t)
+		s.reach(t, int(from)+speedPart)
 		n, took := float64(s.served.Load()-from), time.Since(began)
 		each := func(d time.Duration) float64 { return d.Seconds() * 1000 / n }
-		p = part{rate: n / took.Seconds(), node: each(cpuOf(t, node.PID()) - node0), api: each(apiCPU() - api0)}
+		p = part{rate: n / took.Seconds(), node: each(cpuOf(t, node.PID()) - node0), api: each(cpuOf(t, copied.PID()) - api0)}
 		for i, after := range cpuOfServices(t) {
 			p.services = append(p.services, each(after-services0[i]))
 		}
-		p.asked = stop()
-		if !with {
-			copied, c = w.copyOf(fmt.Sprintf("copy%d-end", runs))
+		if p.asked = stop(); with {
+			harness.Check(t, syscall.Kill(copied.PID(), syscall.SIGSTOP))
 		}
-		harness.Until(t, patience, "it ends", func() bool {
-			now, err := c.Execution(t.Context(), x.ID)
-			harness.Check(t, err)
-			return now.State.Ended()
-		})
-		copied.Kill(t)
 		return p
 	}
-	measure(false) // what is read for the first time is not counted
+	harness.Check(t, syscall.Kill(copied.PID(), syscall.SIGSTOP))
 	rates, cpus := 1.0, 1.0
 	for i := range pairs {
 		var pair [2]part
 		for k := range pair {
-			with := (k + i) % 2
+			with := (k + i + 1) % 2
 			pair[with] = measure(with == 1)
 		}
 		rate, cpu := pair[1].rate/pair[0].rate, pair[1].all()/pair[0].all()
-		load, _ := os.ReadFile("/proc/loadavg")
-		t.Logf("pair %d: pages/s %.0f, with %.0f (× %.3f); CPU ms/page node %.2f, %.2f; services %v %.2f, %.2f; api %.3f; all × %.3f; %d requests; load %.4s",
-			i+1, pair[0].rate, pair[1].rate, rate, pair[0].node, pair[1].node, serviceNames, pair[0].services, pair[1].services, pair[1].api, cpu, pair[1].asked, load)
+		t.Logf("pair %d: pages/s %.0f, with %.0f (× %.3f); CPU ms/page node %.2f, %.2f; services %v %.2f, %.2f; api %.3f; all × %.3f; %d requests",
+			i+1, pair[0].rate, pair[1].rate, rate, pair[0].node, pair[1].node, serviceNames, pair[0].services, pair[1].services, pair[1].api, cpu, pair[1].asked)
 		rates, cpus = rates*rate, cpus*cpu
 	}
 	root := 1 / float64(pairs)
-	t.Logf("%d pairs: pages a second × %.3f, CPU time a page × %.3f (geometric means)", pairs, math.Pow(rates, root),
-		math.Pow(cpus, root))
+	t.Logf("%d pairs: pages a second × %.3f, CPU time a page × %.3f (geometric means)", pairs, math.Pow(rates, root), math.Pow(cpus, root))
+	harness.Check(t, syscall.Kill(copied.PID(), syscall.SIGCONT))
+	harness.Until(t, 2*patience, "it ends", func() bool {
+		now, err := c.Execution(t.Context(), x.ID)
+		harness.Check(t, err)
+		return now.State.Ended()
+	})
 }

@@ -81,6 +81,9 @@ func (e *Engine) let(ctx context.Context, id crawl.JobID, to crawl.JobState, fro
 	}
 	for _, state := range from {
 		if info.State == state {
+			e.mu.Lock()
+			delete(e.quiet, id)
+			e.mu.Unlock()
 			return e.Postgres.Jobs().SetState(ctx, id, to)
 		}
 	}

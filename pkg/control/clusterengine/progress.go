@@ -16,6 +16,8 @@ const (
 	// settleTime is after which nothing of a job is under way any more, although the brokers hold messages: they may be of
 	// other jobs. It is more than a fetch may take by default.
 	settleTime = 2 * time.Minute
+	// emptyTime is how long it is believed that nothing is under way: somebody else may have let the job run for a moment.
+	emptyTime = time.Minute
 )
 
 // quiet is since when a job that is to do nothing has done nothing.
@@ -24,6 +26,8 @@ type quiet struct {
 	since  time.Time // the state was first seen
 	figure string
 	moved  time.Time // figure was another
+	empty  string    // figures of the job when nothing of it was under way; "": something was
+	looked time.Time // then
 }
 
 // Progress implements workflow.Engine.
@@ -60,11 +64,15 @@ func (e *Engine) inFlight(ctx context.Context, info *crawl.JobInfo, tally crawl.
 	if info.State == crawl.JobRunning {
 		return int(e.lately(ctx, info.ID)), nil
 	}
+	figures := fmt.Sprint(tally)
+	if e.emptied(info, figures) {
+		return 0, nil
+	}
 	waiting, err := e.waiting(ctx, info.ID)
 	if err != nil || info.State == crawl.JobEnded {
 		return int(waiting), err
 	}
-	obeyed, settled := e.still(info, fmt.Sprint(tally, waiting))
+	obeyed, settled := e.still(info, fmt.Sprint(figures, waiting))
 	switch {
 	case settled:
 		return 0, nil
@@ -75,7 +83,28 @@ func (e *Engine) inFlight(ctx context.Context, info *crawl.JobInfo, tally crawl.
 	if err != nil {
 		return 0, err
 	}
+	if held == 0 && waiting == 0 {
+		e.quiets(info, figures)
+	}
 	return int(max(held, waiting)), nil
+}
+
+// quiets notes that nothing of a job that is to do nothing is under way.
+func (e *Engine) quiets(info *crawl.JobInfo, figures string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q := e.quiet[info.ID]; q != nil && q.state == info.State {
+		q.empty, q.looked = figures, e.now()
+	}
+}
+
+// emptied reports whether nothing of a job was under way when it was looked at, and nothing has happened to it since:
+// then nothing is under way now. So a job that is paused for weeks is counted each minute and not each two seconds.
+func (e *Engine) emptied(info *crawl.JobInfo, figures string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := e.quiet[info.ID]
+	return q != nil && q.state == info.State && q.empty == figures && e.now().Sub(q.looked) < emptyTime
 }
 
 // waits is how many pages of a job have links on their way, as they were counted last.

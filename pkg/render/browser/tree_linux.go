@@ -47,11 +47,15 @@ func (p *process) finish(ids []int64) {
 	}
 }
 
-// lives reports whether a process exists and has not ended.
+// lives reports whether a process exists and has not ended. One that was killed, and waits in the kernel for the end of
+// its process namespace, has ended: it was seen to wait for minutes, with its memory given back.
 func lives(pid int64) bool {
 	s, ok := readStat(filepath.Join("/proc", strconv.FormatInt(pid, 10), "stat"))
-	return ok && s.state != 'Z'
+	return ok && s.state != 'Z' && (s.flags&exiting == 0 || runs(pid))
 }
+
+// exiting is the flag PF_EXITING of include/linux/sched.h: the thread is about to be gone.
+const exiting = 0x4
 
 // processes returns the browser's processes, without those that have ended and are only to be waited for.
 func (p *process) processes() (found []int) {
@@ -74,6 +78,7 @@ type stat struct {
 	state  byte
 	parent int
 	group  int
+	flags  int64 // of the first thread
 }
 
 func readStats() map[int]stat {
@@ -96,12 +101,13 @@ func readStat(name string) (stat, bool) {
 	}
 	// The name, in brackets, may hold anything.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 3 {
+	if len(fields) < 7 {
 		return stat{}, false
 	}
 	parent, _ := strconv.Atoi(fields[1])
 	group, _ := strconv.Atoi(fields[2])
-	return stat{fields[0][0], parent, group}, true
+	flags, _ := strconv.ParseInt(fields[6], 10, 64)
+	return stat{fields[0][0], parent, group, flags}, true
 }
 
 // runs reports whether a thread of a process runs, or waits for a processor.

@@ -338,3 +338,23 @@ func (c *Chromium) renderers() (pids []int) {
 	}
 	return pids
 }
+
+// A process that was killed, and waits in the kernel for the end of its process namespace, has ended.
+func TestAProcessThatIsExitingHasEnded(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "stat")
+	for text, want := range map[string]bool{
+		"14049 (chromium) S 13939 13915 12480 0 -1 4195404 4048 0 1 0 24 3 0 0 20 0 11 0 3468535 0 0": true,
+		"14049 (c) (S) 1) S 13939 13915 12480 0 -1 4195404 4048 0 1 0 24 3 0 0 20 0 11 0 3468535 0 0": true,
+		"7003 (chromium) S 6905 6881 18989 0 -1 4194368 19939 0 1 0 35 12 0 0 20 0 13 0 2792766 1 1":  false,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := readStat(name); !ok || s.state != 'S' || s.flags&exiting != 0 != want {
+			t.Errorf("%s: %+v, %v", text, s, ok)
+		}
+	}
+	if !exists(os.Getpid()) {
+		t.Error("this process has ended")
+	}
+}
