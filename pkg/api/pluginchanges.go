@@ -88,7 +88,7 @@ func (s *Server) changePlugin(ctx context.Context, use string, do func(*repo.Rep
 		return nil, problem(ctx, http.StatusNotFound, "this server knows no plug-ins")
 	}
 	if strings.HasPrefix(use, builtin.Owner+"/") {
-		return nil, problem(ctx, http.StatusConflict, use+" comes with the program, which is as far as it is trusted")
+		return nil, problem(ctx, http.StatusConflict, use+" comes with the program: it can be neither approved nor disabled")
 	}
 	var item repo.Item
 	err := s.Plugins.Change(ctx, func(d *repo.Repository) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -104,6 +105,33 @@ func TestAPluginIsPushedAndApproved(t *testing.T) {
 	}
 	if got := strings.Join(done, " "); !strings.HasSuffix(got, "pushPlugin pushPlugin approvePlugin disablePlugin") {
 		t.Errorf("the audit log has %s", got)
+	}
+}
+
+// endless counts what is read of an endless body.
+type endless struct{ n int }
+
+func (c *endless) Read(b []byte) (int, error) {
+	c.n += len(b)
+	return copy(b, strings.Repeat("A", len(b))), nil
+}
+
+// Of what is pushed by somebody who may not, nothing is read.
+func TestAPushIsNotReadBeforeItIsKnownWhoPushes(t *testing.T) {
+	w, keys := pluginWorld(t)
+	for role, key := range map[string]string{"nobody": "", "a viewer": keys[Viewer], "a user": keys[User]} {
+		content := &endless{}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.http.URL+uploadPath, content)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		if _, value, is := strings.Cut(key, ": "); is {
+			r.Header.Set("Authorization", value)
+		}
+		got := httptest.NewRecorder()
+		w.s.ServeHTTP(got, r)
+		if got.Code != http.StatusForbidden && got.Code != http.StatusUnauthorized || content.n > 0 {
+			t.Errorf("by %s: %d, and %d octets were read", role, got.Code, content.n)
+		}
 	}
 }
 

@@ -178,7 +178,8 @@ func (r *rendering) evaluate(ctx context.Context, world runtime.ExecutionContext
 // longestPicture is how long a picture may take: for one the browser must draw a frame.
 const longestPicture = 5 * time.Second
 
-// pictureTries is how often a picture is asked for: a frame that a busy machine lost does not come, the next one does.
+// pictureTries is how often a picture is asked for: on a busy machine the browser was seen to draw no frame at all for
+// the first request.
 const pictureTries = 2
 
 // picture takes a picture of the page, where one is wanted and the browser draws.
@@ -190,7 +191,7 @@ func (r *rendering) picture(tall int) ([]byte, error) {
 		if data, err := r.take(tall); len(data) > 0 || err != nil {
 			return data, err
 		}
-		r.tab.page.tell(page.CommandBringToFront, nil) // it draws anew then
+		r.tab.page.tell(page.CommandBringToFront, nil) // so that it draws anew
 	}
 	return nil, nil
 }

@@ -42,7 +42,7 @@ type tab struct {
 // Bounds for a browser that answers no more; a busy machine may take seconds.
 const (
 	closeTimeout   = 10 * time.Second
-	reserveTimeout = time.Second / 2
+	reserveTimeout = time.Second / 2 // for all processes of a new tab
 	leaveTimeout   = 2 * time.Second // to leave a page; a tab that takes longer is closed, and its processes end
 )
 
