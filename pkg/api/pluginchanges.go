@@ -24,10 +24,11 @@ const (
 // ErrNoRepository says that a server has no plug-ins but those that come with the program.
 var ErrNoRepository = errors.New("this server has no repository of plug-ins")
 
-// NewPlugin is a plug-in that is pushed.
+// NewPlugin is a plug-in that is pushed: its package, or where a registry has it.
 type NewPlugin struct {
-	Package   []byte `json:"package" doc:"the bytes of the package that whirlpool plugin build makes, in base64"`
+	Package   []byte `json:"package,omitempty" doc:"the bytes of the package that whirlpool plugin build makes, in base64"`
 	Signature string `json:"signature,omitempty" maxLength:"2000" doc:"minisign signature of the package: the text of its file"`
+	Source    string `json:"source,omitempty" maxLength:"1000" doc:"instead of both: oci://HOST/PATH/OWNER/NAME:VERSION of a registry of containers"`
 }
 
 // Disabling says why a plug-in must not be used.
@@ -45,6 +46,9 @@ func (s *Server) pluginChanges() {
 }
 
 func (s *Server) pushPlugin(ctx context.Context, in *struct{ Body NewPlugin }) (*body[Plugin], error) {
+	if in.Body.Source != "" {
+		return s.takePlugin(ctx, &in.Body)
+	}
 	p, err := repo.Read(in.Body.Package)
 	if err != nil {
 		return nil, wrongSetting("body.package", err.Error())
@@ -54,6 +58,32 @@ func (s *Server) pushPlugin(ctx context.Context, in *struct{ Body NewPlugin }) (
 		err := d.Push(ctx, p, []byte(in.Body.Signature))
 		if errors.Is(err, repo.ErrSignature) {
 			return wrongSetting("body.signature", err.Error())
+		}
+		return err
+	})
+}
+
+// takePlugin pushes what a registry has.
+func (s *Server) takePlugin(ctx context.Context, in *NewPlugin) (*body[Plugin], error) {
+	switch {
+	case len(in.Package) > 0 || in.Signature != "":
+		return nil, wrongSetting("body.source", "there is a package or a signature, too: want one of the two")
+	case s.Plugins == nil:
+		return nil, problem(ctx, http.StatusNotFound, "this server knows no plug-ins")
+	}
+	from, use, err := s.Plugins.Registry(in.Source)
+	if err != nil {
+		return nil, wrongSetting("body.source", err.Error())
+	}
+	f, err := repo.Fetch(ctx, from, use)
+	if err != nil {
+		return nil, wrongSetting("body.source", err.Error())
+	}
+	noteChange(ctx, map[string]any{"use": use, "digest": f.Digest, "signed": len(f.Signature) > 0, "source": in.Source})
+	return s.changePlugin(ctx, use, func(d *repo.Repository) error {
+		err := d.Keep(ctx, f)
+		if errors.Is(err, repo.ErrSignature) {
+			return wrongSetting("body.source", err.Error())
 		}
 		return err
 	})

@@ -3,12 +3,15 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/oci"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 )
@@ -23,6 +26,28 @@ func (p repoPlugins) List(ctx context.Context) ([]repo.Item, error) { return p.r
 
 func (p repoPlugins) Change(_ context.Context, do func(*repo.Repository) error) error {
 	return do(p.repo)
+}
+
+// oneFarPlugin is a registry.
+type oneFarPlugin struct{}
+
+func (oneFarPlugin) String() string { return "oci://far.example/" }
+func (oneFarPlugin) Versions(context.Context, string) ([]string, error) {
+	return []string{"1.0.0"}, nil
+}
+func (oneFarPlugin) Fetch(_ context.Context, use string) (*repo.Package, []byte, error) {
+	if use != "shop/far@1.0.0" {
+		return nil, nil, fs.ErrNotExist
+	}
+	p, err := repo.Pack(fstest.MapFS{"plugin.toml": {Data: []byte("name = \"shop/far\"\nversion = \"1.0.0\"\nabi = \"whirlpool:1\"\ntier = \"wasm\"\n" +
+		"entry = \"a.wasm\"\nsummary = \"x\"\n[[serves]]\npoint = \"document\"\n")}, "a.wasm": {Data: []byte("x")}})
+	return p, nil, err
+}
+
+// Registry is one that has shop/far@1.0.0 and nothing else.
+func (somePlugins) Registry(artifact string) (repo.Upstream, string, error) {
+	_, use, _, err := oci.Split(artifact)
+	return oneFarPlugin{}, use, err
 }
 
 func (somePlugins) Change(context.Context, func(*repo.Repository) error) error {
@@ -105,6 +130,36 @@ func TestAPluginIsPushedAndApproved(t *testing.T) {
 	}
 	if got := strings.Join(done, " "); !strings.HasSuffix(got, "pushPlugin pushPlugin approvePlugin disablePlugin") {
 		t.Errorf("the audit log has %s", got)
+	}
+}
+
+// A server takes a plug-in from a registry by its address, and the audit log says from where.
+func TestAPluginIsTakenFromARegistry(t *testing.T) {
+	w, keys := pluginWorld(t)
+	content := `{"source":"oci://far.example/shop/far:1.0.0"}`
+	for _, role := range []Role{Viewer, User} {
+		if a := w.ask("POST", base+"/plugins", content, keys[role]); a.status != http.StatusForbidden {
+			t.Errorf("taken by a %s: %d %s", role, a.status, a.body)
+		}
+	}
+	var p Plugin
+	a := w.ask("POST", base+"/plugins", content, keys[Operator])
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated || p.Use != "shop/far@1.0.0" || p.Trust.Usable {
+		t.Fatalf("taken: %d %s", a.status, a.body)
+	}
+	last := w.audits.list()
+	if c := string(last[len(last)-1].Change); !strings.Contains(c, "oci://far.example/") || !strings.Contains(c, p.Digest) {
+		t.Errorf("the audit log has %s", c)
+	}
+	for content, says := range map[string]string{
+		`{"source":"oci://far.example/shop/far:2.0.0"}`:                      "there is no plug-in shop/far@2.0.0 in oci://far.example/",
+		`{"source":"https://far.example/shop/far:1.0.0"}`:                    "want oci://",
+		`{"source":"oci://far.example/shop/far:1.0.0","package":"bm9uZQ=="}`: "want one of the two",
+		`{"source":"oci://far.example/shop/far:1.0.0","signature":"x"}`:      "want one of the two",
+	} {
+		if a := w.ask("POST", base+"/plugins", content, keys[Operator]); a.status != 422 || !strings.Contains(a.body, says) || !strings.Contains(a.body, "body.source") {
+			t.Errorf("%s: %d %s", content, a.status, a.body)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ type Plugins interface {
 	Waiting(ctx context.Context) (map[string]int, error)
 	// Change calls do with the repository, which is closed afterwards. The error is ErrNoRepository where there is none.
 	Change(ctx context.Context, do func(*repo.Repository) error) error
+	// Registry opens the registry of an address such as oci://HOST/PATH/OWNER/NAME:VERSION, and says which plug-in that
+	// names.
+	Registry(artifact string) (from repo.Upstream, use string, err error)
 }
 
 // Plugin is a plug-in that a node can use.

@@ -28,7 +28,7 @@ const (
 	beatEvery = 5 * time.Second
 	beatLast  = 2 * time.Second // when the program ends
 
-	maxPlugged = 200 // jobs whose pipelines a program tells of; of more it tells of none
+	maxPlugged = 200 // jobs whose pipelines a program tells of: those that it worked for last
 )
 
 // agent tells the other programs of the cluster of this one, and does what is asked of it: other bounds of workers, to
@@ -119,7 +119,7 @@ func (a *agent) look() {
 	}
 	if a.c.plugins != nil {
 		g.Plugins = nil
-		if all := a.c.plugins.All(); len(all) > 0 && len(all) <= maxPlugged {
+		if all := a.c.plugins.Lately(maxPlugged); len(all) > 0 {
 			g.Plugins, _ = json.Marshal(all) // numbers and names
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/oci"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
@@ -45,11 +48,32 @@ func OpenPlugins(cfg process.Plugins, db *postgres.Store) (*repo.Repository, err
 		}
 		store = repo.Cached(db.Plugins(), cfg.Dir)
 	}
-	d, err := repo.New(store, cfg.Dir, repo.Settings{Loaders: tiers.Loaders(cfg.Dir), Keys: cfg.Keys, Processes: cfg.Processes})
+	set := repo.Settings{Loaders: tiers.Loaders(cfg.Dir), Keys: cfg.Keys, Processes: cfg.Processes}
+	if cfg.Registry != "" {
+		from, err := oci.Open(cfg.Registry, oci.Settings{AllowPrivate: true, Timeout: ForRegistry})
+		if err != nil {
+			return nil, fmt.Errorf("plugins.registry: %w", err)
+		}
+		set.Upstream = from
+	}
+	d, err := repo.New(store, cfg.Dir, set)
 	if err != nil {
 		return nil, fmt.Errorf("plugins: %w", err)
 	}
 	return d, nil
+}
+
+// ForRegistry bounds how long somebody who names a plug-in waits for a registry.
+const ForRegistry = 20 * time.Second
+
+// PluginArtifact opens the registry that somebody named with a plug-in, as in oci://HOST/PATH/OWNER/NAME:VERSION. Its
+// address must be a public one unless allowPrivate, or unless it is the registry of the settings, known.
+func PluginArtifact(artifact, known string, allowPrivate bool) (from repo.Upstream, use string, err error) {
+	address, _, _, err := oci.Split(artifact)
+	if err != nil {
+		return nil, "", err
+	}
+	return oci.Artifact(artifact, oci.Settings{AllowPrivate: allowPrivate || address == strings.TrimSuffix(known, "/"), Timeout: ForRegistry})
 }
 
 // PinPlugins refuses a job whose pipeline is at fault, as where it names a plug-in that the configuration's programs

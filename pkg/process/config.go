@@ -136,6 +136,9 @@ type Plugins struct {
 	Dir       string   `yaml:"dir"`
 	Keys      []string `yaml:"keys"`      // minisign public keys; plug-ins that they signed are trusted, others need approval
 	Processes bool     `yaml:"processes"` // run plug-ins that are programs, where they are approved
+	// Registry is a registry of containers that has what the repository does not have, such as
+	// oci://registry.example.com/plugins; empty: none.
+	Registry string `yaml:"registry"`
 }
 
 // Fetch says how the fetcher reaches the web.

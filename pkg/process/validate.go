@@ -43,6 +43,10 @@ func (c *Config) Validate() error {
 	k.want(slices.Contains([]string{PluginsInDirectory, PluginsInPostgres}, c.Plugins.Store), "plugins.store", c.Plugins.Store, "directory or postgres")
 	k.want(c.Plugins.Store != PluginsInPostgres || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,
 		"a directory of this machine for what is fetched and compiled, since plugins.store is postgres")
+	k.want(c.Plugins.Registry == "" || strings.HasPrefix(c.Plugins.Registry, "oci://") || strings.HasPrefix(c.Plugins.Registry, "oci+http://"),
+		"plugins.registry", c.Plugins.Registry, "oci://HOST/PATH, or oci+http:// for one without TLS")
+	k.want(c.Plugins.Registry == "" || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,
+		"a directory of this machine for what is fetched and compiled, since there is a plugins.registry")
 	_, err := c.Log.level()
 	k.want(err == nil, "log.level", c.Log.Level, "debug, info, warn or error")
 	k.want(slices.Contains([]string{formatAuto, formatJSON, formatText}, c.Log.Format), "log.format", c.Log.Format,

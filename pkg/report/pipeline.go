@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -13,6 +14,7 @@ import (
 
 // Pipeline is what moves between the stages of a cluster, over all jobs.
 type Pipeline struct {
+	At          time.Time      `json:"at"`     // when the brokers were asked: some seconds ago, where many want to know
 	Topics      []Topic        `json:"topics"` // in the order of a URL's story
 	Frontier    FrontierQueues `json:"frontier"`
 	DeadLetters int64          `json:"dead_letters"`
@@ -61,10 +63,12 @@ const (
 
 // Pipeline returns what moves at the moment.
 func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
+	at := c.now()
 	p, err := c.depths(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.At = at
 	if p.Programs, err = c.programs(ctx); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (s *ClusterStatus) WriteText(w io.Writer) error {
 		s.writeJobs(&b)
 	}
 	b.WriteByte('\n')
-	s.Pipeline.writeText(&b)
+	s.Pipeline.writeText(&b, s.Time)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -49,8 +49,14 @@ var alarmHelp = map[string]string{
 	"memory": "It ends when consumers catch up; else give the broker more memory",
 }
 
-func (p *Pipeline) writeText(w io.Writer) {
+// freshFor is how old what brokers said may be, without a word of it.
+const freshFor = 2 * time.Second
+
+func (p *Pipeline) writeText(w io.Writer, now time.Time) {
 	p.Ring.writeText(w)
+	if age := now.Sub(p.At).Round(time.Second); !p.At.IsZero() && age > freshFor {
+		fmt.Fprintf(w, "queues, programs and alarms as the brokers told them %s ago:\n", age)
+	}
 	for _, a := range p.Alarms {
 		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a, alarmHelp[a.Resource])
 	}

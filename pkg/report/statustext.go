@@ -81,7 +81,7 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 		s.Render.writeText(b)
 	}
 	b.WriteByte('\n')
-	s.Pipeline.writeText(b)
+	s.Pipeline.writeText(b, s.Time)
 }
 
 func (s *Status) jobText() string {

@@ -42,6 +42,12 @@ func (p plugins) Change(_ context.Context, do func(*repo.Repository) error) erro
 	return errors.Join(do(d), d.Close())
 }
 
+// Registry implements api.Plugins. That of the configuration may be a private one.
+func (p plugins) Registry(artifact string) (repo.Upstream, string, error) {
+	cfg := p.s.p.Config
+	return node.PluginArtifact(artifact, cfg.Plugins.Registry, cfg.Fetch.AllowPrivate)
+}
+
 // Figures implements api.Plugins: the sums of what the programs that run did since they started.
 func (p plugins) Figures(ctx context.Context, id crawl.JobID) ([]chain.Figures, error) {
 	agents, err := p.s.engine.Postgres.Agents().All(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
@@ -18,7 +19,9 @@ import (
 // execution shows what its nodes did in the programs.
 func TestPluginsOfACluster(t *testing.T) {
 	w := newWorld(t)
-	w.env = append(w.env, "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(w.dir, "plugins"))
+	registry := "oci+http://" + servicetest.StartRegistry(t, "", "").Address + "/plugins"
+	w.env = append(w.env, "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(w.dir, "plugins"),
+		"WHIRLPOOL_PLUGINS_REGISTRY="+registry, "DOCKER_CONFIG="+t.TempDir())
 	_, c := w.copyOf("one")
 	named := func() (names []string) {
 		list, err := c.Plugins(t.Context())
@@ -58,6 +61,13 @@ func TestPluginsOfACluster(t *testing.T) {
 		if shown := plugin(append([]string{"show", "shop/v@1.0.0"}, where...)...); !strings.Contains(shown, "trust    approved, by ") {
 			t.Errorf("%q shows %s", where, shown)
 		}
+	}
+	plugin("publish", "--untested", wasmtest.Version(t, "shop/far@1.0.0", "1.0.0"), registry)
+	if approved := plugin("approve", "shop/far@1.0.0", "--server", c.Server()); !strings.Contains(approved, "sha256:") {
+		t.Errorf("approving what only the registry has says %s", approved)
+	}
+	if got := named(); !slices.Contains(got, "shop/far@1.0.0") {
+		t.Errorf("after it was taken from the registry there are %q", got)
 	}
 	w.start("node", "whirlpool", []string{"node"}, nil)
 	const pages = 13

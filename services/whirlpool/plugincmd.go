@@ -27,9 +27,11 @@ A plug-in that nobody has approved, and that no known key has signed, runs in te
   whirlpool plugin push price
   whirlpool plugin approve shop/price@1.0.0
   whirlpool plugin push --server https://crawl.example price
-  whirlpool plugin push --cluster price`,
+  whirlpool plugin push --cluster price
+  whirlpool plugin publish price oci://registry.example.com/plugins
+  whirlpool plugin push oci://registry.example.com/plugins/shop/price:1.0.0`,
 	}
-	cmd.AddCommand(newPluginInit(), newPluginBuild(), newPluginTest(), newPluginPush(), newPluginList(), newPluginShow(), newPluginApprove(),
+	cmd.AddCommand(newPluginInit(), newPluginBuild(), newPluginTest(), newPluginPush(), newPluginPublish(), newPluginList(), newPluginShow(), newPluginApprove(),
 		newPluginDisable())
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/oci"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 )
 
@@ -18,6 +19,8 @@ type pluginPlace interface {
 	All(ctx context.Context) ([]repo.Item, error)
 	Show(ctx context.Context, use string) (repo.Item, error)
 	push(ctx context.Context, p *repo.Package, signature []byte) (repo.Trust, error)
+	// take pushes what a registry of containers has.
+	take(ctx context.Context, artifact string) (use, digest string, t repo.Trust, err error)
 	// approve and disable return the digest of what the name means.
 	approve(ctx context.Context, use string) (digest string, err error)
 	disable(ctx context.Context, use, why string) (digest string, err error)
@@ -31,6 +34,22 @@ func (h pluginsHere) push(ctx context.Context, p *repo.Package, signature []byte
 		return repo.Trust{}, err
 	}
 	return h.Trust(ctx, p)
+}
+
+func (h pluginsHere) take(ctx context.Context, artifact string) (use, digest string, t repo.Trust, err error) {
+	from, use, err := oci.Artifact(artifact, oci.Settings{AllowPrivate: true})
+	if err != nil {
+		return "", "", t, usage("%v", err)
+	}
+	f, err := repo.Fetch(ctx, from, use)
+	if err != nil {
+		return "", "", t, err
+	}
+	if err := h.Keep(ctx, f); err != nil {
+		return "", "", t, err
+	}
+	t, err = h.Trust(ctx, f.Package)
+	return use, f.Digest, t, err
 }
 
 func (h pluginsHere) approve(ctx context.Context, use string) (string, error) {
@@ -94,6 +113,14 @@ func (t pluginsThere) push(ctx context.Context, p *repo.Package, signature []byt
 		return repo.Trust{}, err
 	}
 	return got.Trust, nil
+}
+
+func (t pluginsThere) take(ctx context.Context, artifact string) (use, digest string, trust repo.Trust, err error) {
+	p, err := t.c.TakePlugin(ctx, artifact)
+	if err != nil {
+		return "", "", trust, err
+	}
+	return p.Use, p.Digest, p.Trust, nil
 }
 
 func (t pluginsThere) approve(ctx context.Context, use string) (string, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/oci"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/tiers"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
@@ -27,6 +28,7 @@ const (
 	pluginsEnv    = "WHIRLPOOL_PLUGINS"
 	pluginKeysEnv = "WHIRLPOOL_PLUGIN_KEYS"
 	processesEnv  = "WHIRLPOOL_PLUGIN_PROCESSES"
+	registryEnv   = "WHIRLPOOL_PLUGIN_REGISTRY"
 )
 
 // pluginFlags say where plug-ins are, and which are trusted.
@@ -34,6 +36,7 @@ type pluginFlags struct {
 	dir       string
 	keys      []string
 	processes bool
+	registry  string
 	cluster   *clusterRef // nil: the command is about this machine's
 	server    *serverRef  // as cluster
 }
@@ -45,8 +48,13 @@ func (p *pluginFlags) addPlugins(cmd *cobra.Command) {
 	fl.StringSliceVar(&p.keys, "plugin-key", nil, "minisign public `key` whose plug-ins are trusted, besides those of $"+pluginKeysEnv)
 	fl.BoolVar(&p.processes, "plugin-processes", os.Getenv(processesEnv) == "1",
 		"run plug-ins that are programs, where they are approved: they can do what you can do (or $"+processesEnv+"=1)")
+	fl.StringVar(&p.registry, "plugin-registry", "",
+		"`address` of a registry of containers that has what the repository does not have: oci://HOST/PATH (default: $"+registryEnv+")")
 	_ = cmd.MarkFlagDirname("plugins") // it was declared above
 }
+
+// upstream is the address of the registry; empty: there is none.
+func (p *pluginFlags) upstream() string { return cmp.Or(p.registry, os.Getenv(registryEnv)) }
 
 // directory is where the plug-ins are.
 func (p *pluginFlags) directory() (string, error) {
@@ -96,7 +104,15 @@ func (p *pluginFlags) openWith(unsigned bool) (*repo.Repository, error) {
 			keys = append(keys, k)
 		}
 	}
-	d, err := repo.Open(dir, repo.Settings{Loaders: tiers.Loaders(dir), Keys: keys, Processes: p.processes && !unsigned, Unsigned: unsigned})
+	set := repo.Settings{Loaders: tiers.Loaders(dir), Keys: keys, Processes: p.processes && !unsigned, Unsigned: unsigned}
+	if at := p.upstream(); at != "" {
+		from, err := oci.Open(at, oci.Settings{AllowPrivate: true, Timeout: node.ForRegistry})
+		if err != nil {
+			return nil, usage("--plugin-registry or $%s: %v", registryEnv, err)
+		}
+		set.Upstream = from
+	}
+	d, err := repo.Open(dir, set)
 	if err != nil {
 		return nil, fmt.Errorf("--plugin-key or $%s: %w", pluginKeysEnv, err)
 	}
@@ -111,6 +127,7 @@ func (p *pluginFlags) openCluster(ctx context.Context) (d *repo.Repository, shut
 	}
 	at := cfg.Plugins
 	at.Keys, at.Processes = append(slices.Clone(at.Keys), p.keys...), at.Processes || p.processes
+	at.Registry = cmp.Or(p.upstream(), at.Registry)
 	if at.Dir == "" {
 		return nil, nil, usage("the cluster has no repository of plug-ins: plugins.store: postgres in the configuration of its nodes gives it one")
 	}

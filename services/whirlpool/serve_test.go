@@ -18,17 +18,22 @@ import (
 // serving is a `whirlpool serve` in this process, and a small site to crawl.
 type serving struct {
 	dir, url string
+	flags    []string
 	site     *httptest.Server
 	end      func() error
 }
 
-func startServe(t *testing.T) *serving {
+// startServe starts it. Without flags private addresses are allowed.
+func startServe(t *testing.T, flags ...string) *serving {
 	t.Helper()
+	if len(flags) == 0 {
+		flags = []string{"--allow-private"}
+	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("WHIRLPOOL_API_KEY", "")
 	pages := map[string]string{"/": `<title>Home</title><a href="/a">a</a> <a href="/b">b</a> <a href="/gone">c</a>`,
 		"/a": `<title>A</title><p>apple</p><a href="/b">b</a>`, "/b": `<title>B</title><p>banana</p>`}
-	s := &serving{dir: filepath.Join(t.TempDir(), "data")}
+	s := &serving{dir: filepath.Join(t.TempDir(), "data"), flags: flags}
 	s.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, found := pages[r.URL.Path]
 		if !found {
@@ -50,7 +55,7 @@ func (s *serving) start(t *testing.T) {
 	var out, errs bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&errs)
-	root.SetArgs([]string{"serve", "--dir", s.dir, "--listen", "127.0.0.1:0", "--allow-private"})
+	root.SetArgs(append([]string{"serve", "--dir", s.dir, "--listen", "127.0.0.1:0"}, s.flags...))
 	go func() { done <- root.ExecuteContext(ctx) }()
 	s.end = func() error { cancel(); return <-done }
 	tick := time.NewTicker(10 * time.Millisecond)

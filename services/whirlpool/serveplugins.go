@@ -5,6 +5,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/chain"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 )
@@ -20,6 +21,12 @@ func (p servePlugins) List(ctx context.Context) ([]repo.Item, error) { return p.
 // Change implements api.Plugins.
 func (p servePlugins) Change(_ context.Context, do func(*repo.Repository) error) error {
 	return do(p.s.plugins)
+}
+
+// Registry implements api.Plugins. That of the settings may be a private one.
+func (p servePlugins) Registry(artifact string) (repo.Upstream, string, error) {
+	f := p.s.flags
+	return node.PluginArtifact(artifact, f.upstream(), f.allowPrivate)
 }
 
 // Figures implements api.Plugins.

@@ -22,6 +22,7 @@ import (
 
 // served is what `whirlpool serve` runs, joined.
 type served struct {
+	flags    *serveFlags
 	log      *slog.Logger
 	store    *sqlite.Store
 	engine   *engine.Engine
@@ -34,7 +35,7 @@ type served struct {
 
 // wire opens the stores and joins the parts. Nothing runs yet.
 func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.LevelVar, ring *explore.Ring, at net.Addr) (s *served, err error) {
-	s = &served{log: log}
+	s = &served{flags: f, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())

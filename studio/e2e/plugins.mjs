@@ -67,6 +67,11 @@ export async function pushing({ page, srv, until, out }, faults) {
     const close = page.getByRole("button", { name: "Close" });
     if (await close.isVisible()) await close.click();
   }
+  await page.getByLabel("Or where a registry of containers has it").fill("oci://127.0.0.1:1/shop/count:2.0.0");
+  await page.getByRole("button", { name: "Take", exact: true }).click();
+  await seen("127.0.0.1:1");
+  const close = page.getByRole("button", { name: "Close" });
+  if (await close.isVisible()) await close.click();
   await page.getByRole("button", { name: "Approve" }).click();
   await page.locator("dialog[open]").getByRole("button", { name: "Approve" }).click();
   await seen("approved");

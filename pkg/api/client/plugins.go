@@ -23,6 +23,11 @@ func (c *Client) PushPlugin(ctx context.Context, pack []byte, signature string) 
 	return post[api.Plugin](ctx, c, "/plugins", api.NewPlugin{Package: pack, Signature: signature})
 }
 
+// TakePlugin lets the server take a plug-in from a registry of containers, by oci://HOST/PATH/OWNER/NAME:VERSION.
+func (c *Client) TakePlugin(ctx context.Context, source string) (*api.Plugin, error) {
+	return post[api.Plugin](ctx, c, "/plugins", api.NewPlugin{Source: source})
+}
+
 // ApprovePlugin says that crawls may use a plug-in.
 func (c *Client) ApprovePlugin(ctx context.Context, use string) (*api.Plugin, error) {
 	return post[api.Plugin](ctx, c, pluginPath(use)+":approve", nil)

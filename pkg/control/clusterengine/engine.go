@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -22,6 +23,8 @@ type Engine struct {
 	dir string // of the mirrors
 	log *slog.Logger
 	now func() time.Time
+	// list lists the dead letters of a job.
+	list func(ctx context.Context, id crawl.JobID) ([]report.Letter, error)
 
 	mu      sync.Mutex
 	quiet   map[crawl.JobID]*quiet
@@ -34,7 +37,7 @@ var _ workflow.Engine = (*Engine)(nil)
 
 // New returns the engine of a cluster. dir is for what it copies of executions to answer quickly: see Mirror.
 func New(c *cluster.Cluster, dir string, log *slog.Logger) *Engine {
-	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]*letters{},
+	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, list: c.Letters, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]*letters{},
 		waits: map[crawl.JobID]waits{}, mirrors: map[crawl.JobID]*mirror{}}
 }
 

@@ -69,7 +69,7 @@ func (e *Engine) countLetters(ctx context.Context, id crawl.JobID, patience time
 
 // recount counts the dead letters of a job. An error is told until a count succeeds, and is not believed for any time.
 func (e *Engine) recount(ctx context.Context, id crawl.JobID, l *letters) {
-	all, err := e.Letters(ctx, id)
+	all, err := e.list(ctx, id)
 	away := report.Away(err)
 	n := int64(0)
 	for i := range all {

@@ -76,15 +76,22 @@ func (r *Runner) Figures(job crawl.JobID) []Figures {
 	return sorted(out)
 }
 
-// All returns the figures of all jobs.
-func (r *Runner) All() map[crawl.JobID][]Figures {
+// Lately returns the figures of the jobs that plug-ins were called for last, of so many at most.
+func (r *Runner) Lately(most int) map[crawl.JobID][]Figures {
 	r.mu.Lock()
-	all := map[crawl.JobID][]Figures{}
-	for k := range r.states {
-		all[k.job] = nil
+	last := map[crawl.JobID]uint64{}
+	for k, s := range r.states {
+		last[k.job] = max(last[k.job], s.last)
+	}
+	for k, c := range r.compiled {
+		if at, known := last[k.job]; known {
+			last[k.job] = max(at, c.last)
+		}
 	}
 	r.mu.Unlock()
-	for id := range all {
+	jobs := slices.SortedFunc(maps.Keys(last), func(a, b crawl.JobID) int { return cmp.Compare(last[b], last[a]) })
+	all := map[crawl.JobID][]Figures{}
+	for _, id := range jobs[:min(len(jobs), most)] {
 		all[id] = r.Figures(id)
 	}
 	return all

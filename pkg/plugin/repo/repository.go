@@ -26,6 +26,7 @@ type Settings struct {
 	Unsigned  bool                   // plug-ins that nobody vouches for may run: for dry runs and tests
 	Now       func() time.Time       // nil: time.Now
 	Watch     time.Duration          // between two looks whether a plug-in in use was disabled; 0: 3 s
+	Upstream  Upstream               // has what the store does not have; nil: there is none
 }
 
 // ErrUnavailable says that a repository cannot be asked just now. It may be there again soon.
@@ -166,9 +167,9 @@ func (d *Repository) get(ctx context.Context, name string, to any) error {
 	return nil
 }
 
-// Digest returns the digest of a name OWNER/NAME@VERSION.
+// Digest returns the digest of a name OWNER/NAME@VERSION. A package that only the registry has is taken from there.
 func (d *Repository) Digest(ctx context.Context, use string) (string, error) {
-	n, err := d.named(ctx, use)
+	n, err := d.find(ctx, use)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", d.unknown(ctx, use)
 	}
@@ -224,7 +225,7 @@ func (d *Repository) List(ctx context.Context) (items []Item, err error) {
 	return items, errors.Join(errs...)
 }
 
-// Show returns one plug-in.
+// Show returns one plug-in of the store.
 func (d *Repository) Show(ctx context.Context, use string) (Item, error) {
 	n, err := d.named(ctx, use)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -251,11 +252,15 @@ func (d *Repository) unknown(ctx context.Context, use string) error {
 	if err != nil {
 		return away(d.store, err)
 	}
-	var versions []string
+	versions, err := d.versionsAbove(ctx, name)
+	if err != nil {
+		return err
+	}
 	for _, f := range found {
 		versions = append(versions, strings.TrimPrefix(f, namesDir+name+"/"))
 	}
-	if len(versions) > 0 {
+	if slices.Sort(versions); len(versions) > 0 {
+		versions = slices.Compact(versions)
 		return faultOf(ErrUnknown, "there is no plug-in %s: of %s there are %s", use, name, strings.Join(versions, ", "))
 	}
 	return faultOf(ErrUnknown, "there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin push` adds one", use)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,12 @@ func (d *Repository) signer(p *Package, signature []byte) (string, error) {
 		return k.id(), nil
 	}
 	return "", faultOf(ErrSignature, "the signature is of a key that is not in the settings")
+}
+
+// knows reports whether a signature says that it is of one of the keys.
+func (d *Repository) knows(signature []byte) bool {
+	s, err := minisign.DecodeSignature(string(signature))
+	return err == nil && slices.ContainsFunc(d.keys, func(k key) bool { return k.KeyId == s.KeyId })
 }
 
 // Approve says that a plug-in may be used.

@@ -291,7 +291,7 @@ func (f *faulty) set(away bool) { f.mu.Lock(); f.away = away; f.mu.Unlock() }
 func cutOff(t *testing.T, open func() repo.Store) {
 	ctx, s := t.Context(), open()
 	p := Pack(t, use, "one")
-	public, signature := signed(t, p.Bytes)
+	public, signature := Sign(t, p.Bytes)
 	trusting := func(s *repo.Settings) { s.Keys = []string{public} }
 	for writes := range 3 { // signature, package, name
 		d := over(t, &faulty{Store: s, left: writes}, trusting)
@@ -346,8 +346,8 @@ func goesAway(t *testing.T, open func() repo.Store) {
 
 func second[T any](_ T, err error) error { return err }
 
-// signed makes a public key and a signature as the minisign program does, of hashed bytes.
-func signed(t *testing.T, data []byte) (public string, signature []byte) {
+// Sign makes a public key and a signature as the minisign program does, of hashed bytes.
+func Sign(t *testing.T, data []byte) (public string, signature []byte) {
 	t.Helper()
 	pub, secret, err := ed25519.GenerateKey(nil)
 	check(t, err)
@@ -364,8 +364,8 @@ func signed(t *testing.T, data []byte) (public string, signature []byte) {
 func signatures(t *testing.T, open func() repo.Store) {
 	ctx := t.Context()
 	p := Pack(t, use, "one")
-	public, signature := signed(t, p.Bytes)
-	_, other := signed(t, []byte("something else"))
+	public, signature := Sign(t, p.Bytes)
+	_, other := Sign(t, []byte("something else"))
 	wants(t, over(t, open()).Push(ctx, p, signature), "give the public key")
 	d := over(t, open(), func(s *repo.Settings) { s.Keys = []string{"untrusted comment: k\n" + public + "\n"} })
 	wants(t, d.Push(ctx, p, other), "does not fit the package")

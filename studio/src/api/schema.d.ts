@@ -3352,9 +3352,11 @@ export interface components {
         };
         NewPlugin: {
             /** @description the bytes of the package that whirlpool plugin build makes, in base64 */
-            package: string;
+            package?: string;
             /** @description minisign signature of the package: the text of its file */
             signature?: string;
+            /** @description instead of both: oci://HOST/PATH/OWNER/NAME:VERSION of a registry of containers */
+            source?: string;
         };
         NewRevision: {
             /** @description tell what would change, and change nothing */

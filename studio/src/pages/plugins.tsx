@@ -169,6 +169,7 @@ function Push() {
   const pack = useRef<HTMLInputElement>(null);
   const signature = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState(false);
+  const [source, setSource] = useState("");
   const [pushed, setPushed] = useState<Plugin | null>(null);
   const push = async () => {
     const tar = pack.current?.files?.[0];
@@ -179,6 +180,12 @@ function Push() {
     if (pack.current) pack.current.value = "";
     if (signature.current) signature.current.value = "";
     setChosen(false);
+    renew("/plugins");
+  };
+  const take = async () => {
+    setPushed(null);
+    setPushed(await call<Plugin>("POST", "/plugins", { body: { source: source.trim() } }));
+    setSource("");
     renew("/plugins");
   };
   return (
@@ -197,6 +204,21 @@ function Push() {
         </label>
         <Act role="operator" kind="primary" run={push} disabled={!chosen} why="Choose the package that whirlpool plugin build made">
           Push
+        </Act>
+      </form>
+      <form className="bar" onSubmit={(e) => e.preventDefault()}>
+        <label className="field" style={{ flex: "1 1 24rem", maxWidth: "44rem" }}>
+          <span>Or where a registry of containers has it</span>
+          <input
+            value={source}
+            maxLength={1000}
+            placeholder="oci://registry.example.com/plugins/shop/price:1.2.0"
+            spellCheck={false}
+            onChange={(e) => setSource(e.target.value)}
+          />
+        </label>
+        <Act role="operator" run={take} disabled={!source.trim()} why="Give the address of a plug-in, with its version">
+          Take
         </Act>
       </form>
       {pushed && (
