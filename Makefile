@@ -33,10 +33,12 @@ test: ## run all tests on real servers that it starts and removes (see deploy/se
 TESTED := $(CURDIR)/$(BIN)/tested
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
-# (pkg/serial_test.go), or drive programs of their own, which have no detector. MEMORY are tests of heaps, which it distorts.
+# (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
+# slow down for nothing, since processes of their own do the work (harness.Raceless): those named by ALONE run without it.
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
-MEMORY := ./pkg/node
+RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents
+ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
 # WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
 # all others, which work. The longest of them, HALVED, runs before them as two halves: each has servers of its own.
 HALVED  := ./services/whirlpool/e2e/cluster
@@ -65,7 +67,7 @@ test-race: # the packages that are not SERIAL, those first that take longest: of
 		grep -vxF "$$($(GO) list $(SERIAL))")
 
 test-plain:
-	$(GOTEST) -run 'TakeNoMemory$$' $(MEMORY)
+	$(GOTEST) -run '$(ALONE)' $(RACELESS)
 	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(HALVED))")
 
 test-short: ## run the quick tests, which need nothing

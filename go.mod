@@ -2,6 +2,9 @@ module github.com/whirlpool-crawler/whirlpool
 
 go 1.26.0
 
+// packages of Node.js, of which some have files of Go
+ignore ./studio/node_modules
+
 require (
 	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2
 	github.com/abadojack/whatlanggo v1.0.1

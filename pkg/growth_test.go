@@ -21,8 +21,8 @@ type change struct {
 	content string
 }
 
-// tree is a copy of this module, to be changed and tried. What is tried is built where the module lies, with the changed
-// files in place of its own: the rest of it is built already.
+// tree is a copy of this module, to be changed and tried. What is tried is built where the module lies, with the
+// changed files in place of its own: the rest of it is built already.
 type tree struct {
 	t       *testing.T
 	root    string

@@ -275,7 +275,7 @@ func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(2 * time.Minute); !is(); <-tick.C {
+	for end := time.Now().Add(10 * time.Minute); !is(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("waited two minutes for %s", what)
 		}
@@ -302,7 +302,7 @@ func (s *slowFirst) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 func TestAReaderMissesNoEventAfterItsFirstLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	out := httptest.NewRecorder()
 	slow := &slowFirst{ResponseWriter: out, first: func() {

@@ -58,7 +58,7 @@ func TestScreenshot(t *testing.T) {
 		"none":    {http.StatusNotFound, "render.screenshot"},
 	} {
 		of := base + "/executions/w-1/records/" + url.PathEscape("https://a.test/"+page)
-		for end := time.Now().Add(time.Minute); w.ask(http.MethodGet, of, "").status != http.StatusOK &&
+		for end := time.Now().Add(10 * time.Minute); w.ask(http.MethodGet, of, "").status != http.StatusOK &&
 			time.Now().Before(end); { // until it is indexed
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 const docx = ooxml + "wordprocessingml.document"
@@ -73,6 +74,7 @@ func hostile(t testing.TB) []struct {
 
 // Whatever a document holds, it ends in time with a reason or with what could be read, and the next one is opened.
 func TestHostileDocumentsHarmNothing(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("it makes bombs of hundreds of megabytes")
 	}

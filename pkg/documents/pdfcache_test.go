@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // compiledTo copies the compiled PDFium to a directory of its own, and returns that and the file in it.
@@ -23,6 +25,7 @@ func compiledTo(t *testing.T) (dir, file string) {
 
 // A cache that the disk, a kill or a person damaged costs compiling once more, and no PDF.
 func TestADamagedCacheBreaksNoPDF(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("each case compiles PDFium, which takes seconds")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // openDir opens the index of an execution's directory.
@@ -328,6 +329,7 @@ func killWithin(t *testing.T, dir string, batches int, wait time.Duration) {
 // An indexer that is killed at any instant loses nothing, and has nothing twice. The records grow, are replaced and cut
 // meanwhile.
 func TestDirIndexKilled(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("seconds of CPU time")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // contents are what an index says, whatever numbers it gave to rows.
@@ -241,6 +242,7 @@ func TestMain(m *testing.M) {
 
 // An indexer that is killed at any instant goes on where it was.
 func TestKilled(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // againOrder is what a victim needs that crawls a living web until it is killed.
@@ -38,6 +39,7 @@ func victimAgain(o *victimOrder) error {
 // A continuous crawl that is killed at twenty instants makes no visit twice, forgets no page, and its records are what
 // was fetched last.
 func TestContinuousSurvivesKills(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

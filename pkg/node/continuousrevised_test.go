@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/livingweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -119,6 +120,7 @@ func TestContinuousByRevision(t *testing.T) {
 // A crawl that is continuous in some of its lives, and not in others, and is killed in each, forgets no page and makes
 // no visit twice.
 func TestContinuousByRevisionSurvivesKills(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

@@ -242,7 +242,7 @@ func TestEndsOfARevision(t *testing.T) {
 
 func waitEnds(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !reached(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !reached(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what + ": it did not come to that")
 		}

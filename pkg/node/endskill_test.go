@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // withEnds gives a job seeds from nodes alone, and three outputs. Every second one of a server takes them from the
@@ -146,6 +147,7 @@ func sortedRows(t *testing.T, dir, name string) []string {
 // Crawls whose process is killed at more than twenty instants while their outputs grow have the pages and outputs of
 // one that nobody disturbed.
 func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

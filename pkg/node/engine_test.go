@@ -83,10 +83,10 @@ func stateOf(t *testing.T, e *node.Engine, id crawl.JobID) node.JobState {
 // await waits until something is so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(10 * time.Minute)
 	for !so() {
 		if time.Now().After(deadline) {
-			t.Fatalf("still not so after two minutes: %s", what)
+			t.Fatalf("still not so after ten minutes: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

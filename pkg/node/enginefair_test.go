@@ -79,8 +79,9 @@ func TestBoundsAreOfTheirJobs(t *testing.T) {
 		t.Errorf("%d pages, want 25", s.Pages)
 	}
 	for _, id := range []crawl.JobID{"bytes-1", "time-1"} {
-		if s := stateOf(t, e, id); s.Pages == 0 || s.Pages >= free.Pages {
-			t.Errorf("%s ended with %d pages; the free job has %d", id, s.Pages, free.Pages)
+		// how many pages come within a second is the machine's affair
+		if s := stateOf(t, e, id); s.Bound == "" || s.Pages >= free.Pages || id == "bytes-1" && s.Pages == 0 {
+			t.Errorf("%s ended with %d pages, bound %q; the free job has %d", id, s.Pages, s.Bound, free.Pages)
 		}
 	}
 }

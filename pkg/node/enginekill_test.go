@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // victimFile names the file that tells a victim what to do.
@@ -272,6 +273,7 @@ func withoutPlace(t *testing.T, dir string) []string {
 
 // Ten jobs at once, killed at twenty instants, end as one that nobody disturbed, and their audits find nothing.
 func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}
@@ -299,6 +301,7 @@ func TestJobsOfAKilledEngineEndAsUndisturbed(t *testing.T) {
 
 // Jobs that are discarded all the time, whatever is killed, leave nothing, and the others end as undisturbed.
 func TestDiscardsThatAreKilledLeaveNothing(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

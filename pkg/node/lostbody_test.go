@@ -97,7 +97,7 @@ func crawlOver(t *testing.T, srv *fakeweb.Server, bodies crawl.Bodies) (crawl.Ta
 	dir := t.TempDir()
 	opt := DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server, opt.Bus.Encode = true, srv.DNSAddr(), true
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	l, err := OpenLocal(ctx, opt)
 	if err != nil {

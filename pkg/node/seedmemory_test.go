@@ -118,7 +118,7 @@ func heapAfterSeeds(t *testing.T, l *node.Local, w io.Writer, from, to int, host
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); ; <-tick.C {
+	for deadline := time.Now().Add(10 * time.Minute); ; <-tick.C {
 		s, _, err := l.Seeds()
 		if err != nil {
 			t.Fatal(err)

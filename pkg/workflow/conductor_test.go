@@ -398,7 +398,7 @@ func TestRetention(t *testing.T) {
 // gone waits until an execution is trimmed, or deleted.
 func (w *world) gone(id crawl.JobID, what string) {
 	w.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
 		x, err := w.store.Execution(bg, id)
 		if what == "all" && errors.Is(err, workflow.ErrNotFound) || what == "state" && err == nil && !x.Trimmed.IsZero() {
 			break

@@ -107,7 +107,7 @@ func TestRealEngine(t *testing.T) {
 	if err := w.Delete(bg, "me", first, false); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := w.store.Execution(bg, first); errors.Is(err, workflow.ErrNotFound) {
 			break
 		} else if time.Now().After(deadline) {

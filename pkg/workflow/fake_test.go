@@ -256,7 +256,7 @@ func (w *world) until(id crawl.JobID, state workflow.State) *workflow.Execution 
 
 func (w *world) when(id crawl.JobID, what string, ok func(*workflow.Execution) bool) *workflow.Execution {
 	w.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
 		x, err := w.store.Execution(bg, id)
 		if err != nil {
 			w.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -40,6 +41,7 @@ const killedRuns = 5
 // TestKilledAnywhere kills a process between any two of its steps, or at any moment, again and again: no state is
 // impossible, no event is missing or doubled, and all comes to its end.
 func TestKilledAnywhere(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}
@@ -81,7 +83,7 @@ func TestKilledAnywhere(t *testing.T) {
 // killed runs a process that kills itself after some calls, or is killed at any moment. It reports whether it was.
 func killed(t *testing.T, dir string, after int, anyMoment bool, rng *rand.Rand) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(bg, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(bg, 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestProcessThatIsKilled$")
 	limit := after
@@ -163,7 +165,7 @@ func TestProcessThatIsKilled(t *testing.T) {
 	engine := newFake(filepath.Join(dir, "engine.json"))
 	engine.work = 8
 	m := workflow.NewManager(&deadlyStore{s, deadly}, &deadlyEngine{engine, deadly}, workflow.Options{Poll: 2 * time.Millisecond})
-	ctx, cancel := context.WithTimeout(bg, time.Minute)
+	ctx, cancel := context.WithTimeout(bg, 10*time.Minute)
 	defer cancel()
 	go func() { _ = m.Run(ctx) }()
 	if err := scenario(ctx, m); err != nil {

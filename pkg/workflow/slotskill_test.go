@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -32,6 +33,7 @@ func (s *deadlyStore) Decide(ctx context.Context, d *workflow.Decision) error {
 // TestSlotsBeginOnceWhateverIsKilled kills a process with schedules between any two of its steps, or at any moment,
 // again and again, while time goes on: each slot is there once, and each that began has one execution.
 func TestSlotsBeginOnceWhateverIsKilled(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("some seconds of CPU time")
 	}

@@ -139,7 +139,7 @@ func TestPublishFailsWhenTheJournalDoes(t *testing.T) {
 func TestOutstandingFallsToZero(t *testing.T) {
 	d := &disk{msgs: map[uint64]bus.Message{}}
 	b := open(d, false)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	done := make(chan struct{}, 100)
 	go func() {

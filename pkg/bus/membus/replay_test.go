@@ -25,7 +25,7 @@ func replayOne(t *testing.T, event crawl.Event) {
 		t.Fatal(err)
 	}
 	b := open(d, false)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	if n, err := b.Recover(ctx); n != 1 || err != nil {
 		t.Fatalf("Recover = %d, %v", n, err)

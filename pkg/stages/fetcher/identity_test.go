@@ -220,7 +220,7 @@ func TestFetchersShareCookies(t *testing.T) {
 	if _, err := store.PutJar(context.Background(), "test", &jar); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); own.last().Get("Cookie") != "a=b"; {
+	for deadline := time.Now().Add(10 * time.Minute); own.last().Get("Cookie") != "a=b"; {
 		if b.get(own.URL, nil); time.Now().After(deadline) {
 			t.Fatal("never sent")
 		}

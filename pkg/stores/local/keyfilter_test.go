@@ -34,7 +34,7 @@ func TestTheFilterOfAReopenedStoreKnowsWhatIsStored(t *testing.T) {
 	putPages(t, s.Pages(), 250, 750) // perhaps before the filter is full
 	claim(s, 250, 500, 2000, crawl.ExactCopy)
 	claim(s, 500, 750, 0, crawl.Original)
-	for deadline := time.Now().Add(2 * time.Minute); !s.stored.complete.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !s.stored.complete.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the filter was not filled")
 		}

@@ -37,7 +37,7 @@ func TestTheFilterOfAReopenedStoreKnowsEveryURL(t *testing.T) {
 
 	s = openStore(t, dir)
 	claim(s, 3, urls[1000:1500], crawl.New) // perhaps before the filter is full
-	for deadline := time.Now().Add(2 * time.Minute); !s.urls.filter.complete.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !s.urls.filter.complete.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the filter was not filled")
 		}

@@ -35,7 +35,7 @@ func open(t testing.TB, set ...func(*Config)) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		if err := errors.Join(s.db.Drop(ctx), s.Close()); err != nil {
 			t.Error(err)

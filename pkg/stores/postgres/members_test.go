@@ -260,7 +260,7 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 		_, err := s.URLs().Claim(ctx, job, id("second"), storetest.Tasks(job, u))
 		claimed <- err
 	}()
-	until := time.Now().Add(time.Minute)
+	until := time.Now().Add(10 * time.Minute)
 	waiting := func(n int64) bool {
 		if time.Now().After(until) {
 			t.Fatalf("%d statements should wait, and do not", n)

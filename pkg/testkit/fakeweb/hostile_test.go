@@ -155,7 +155,7 @@ func TestBrokenFramingIsBroken(t *testing.T) {
 	defer srv.Close()
 	lenient := map[string]bool{"length too short": true, "status 999": true, "status 000": true, "length and chunks": true, "huge cookies": true}
 	for _, c := range h.brokenFraming() {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+c.Path, nil)
 		if err != nil {
 			t.Fatal(err)

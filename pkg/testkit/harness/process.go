@@ -139,7 +139,7 @@ func (p *Process) Kill(t testing.TB) {
 // AwaitLog waits until the present life has written text to its log.
 func (p *Process) AwaitLog(t testing.TB, text string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		data, err := os.ReadFile(p.Log)
 		Check(t, err)
 		if bytes.Contains(data[min(p.from, int64(len(data))):], []byte(text)) {

@@ -33,13 +33,13 @@ func Config(t testing.TB, options ...func(*rabbit.Config)) rabbit.Config {
 	for _, o := range options {
 		o(&cfg)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	if err := rabbit.Setup(ctx, admin, cfg); err != nil {
 		t.Fatalf("set up vhosts for the test: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		if err := rabbit.Teardown(ctx, admin, cfg); err != nil {
 			t.Errorf("remove the vhosts of the test: %v", err)

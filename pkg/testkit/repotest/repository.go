@@ -203,7 +203,7 @@ func nextVersion(t *testing.T, open func() repo.Store) {
 			if got != want {
 				t.Errorf("%s is loaded; want %s", got, want)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(10 * time.Minute):
 			t.Fatalf("%s is never loaded", want)
 		}
 	}
@@ -223,7 +223,7 @@ func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !ok(); <-tick.C {
+	for end := time.Now().Add(10 * time.Minute); !ok(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

@@ -96,7 +96,7 @@ func (r *Registry) run(t testing.TB, cmd *exec.Cmd) {
 			<-ended
 		}
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	for !r.answers(ctx) {
 		select {

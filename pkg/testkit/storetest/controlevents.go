@@ -79,7 +79,7 @@ func (c *controlSuite) events() {
 	c.must(c.s.AddEvent(bg, e))
 	select {
 	case <-woken:
-	case <-time.After(10 * time.Second):
+	case <-time.After(10 * time.Minute):
 		c.Error("an event woke nobody")
 	}
 	c.must(c.s.AddEvent(bg, workflow.Event{At: c.at, Type: "server.started", Actor: "server"}))

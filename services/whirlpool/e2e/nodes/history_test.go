@@ -34,7 +34,7 @@ func observe(t *testing.T, settings []string) *history {
 	store, err := zookeeper.New(zk)
 	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	opening, done := context.WithTimeout(ctx, 2*time.Minute)
+	opening, done := context.WithTimeout(ctx, 10*time.Minute)
 	defer done()
 	s, err := store.Open(opening)
 	check(t, err)
