@@ -175,6 +175,17 @@ func TestRegistriesThatDoNotAnswerAsTheyShould(t *testing.T) {
 	}
 }
 
+// A registry may send on to an address that is a secret for a while: no message has it.
+func TestAddressesThatAreSecretsAreNotTold(t *testing.T) {
+	away := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://127.0.0.1:1/blob?signature=very-secret", http.StatusTemporaryRedirect)
+	}
+	_, _, err := served(t, &liar{instead: away}, Settings{AllowPrivate: true}).Fetch(t.Context(), use)
+	if err == nil || strings.Contains(err.Error(), "very-secret") || !errors.Is(err, repo.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
 // Where a stranger names the registry, neither it nor what it sends on to may be a private address.
 func TestAStrangersRegistryIsPublic(t *testing.T) {
 	asked := 0

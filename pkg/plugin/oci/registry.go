@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -157,9 +158,18 @@ func (r *Registry) fault(what string, err error) error {
 	case errors.As(err, &answer):
 		return r.refused(what, answer)
 	case passes(err):
-		return fmt.Errorf("%w: %s: %w", repo.ErrUnavailable, r, err)
+		return fmt.Errorf("%w: %s: %w", repo.ErrUnavailable, r, withoutAddress(err))
 	}
 	return fmt.Errorf("%s of %s: %w", what, r, err)
+}
+
+// withoutAddress is an error of a request without its address: that of where a registry sends on to may be signed.
+func withoutAddress(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
 }
 
 // passes reports whether an error is of the way to a registry, not of what it has.
