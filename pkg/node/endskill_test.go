@@ -190,7 +190,7 @@ func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
 	t.Run("directory", func(t *testing.T) {
 		for range 2 {
 			o := o
-			o.Dir, o.Alone = t.TempDir(), true
+			o.Dir, o.Alone, o.Whole = t.TempDir(), true, pagesBytes(alone)
 			o.Killed = seen(o.Dir)
 			killAndEnd(t, o, 24, 4)
 			check(t, o.Dir)
@@ -198,7 +198,7 @@ func TestOutputsOfAKilledProcessEndAsUndisturbed(t *testing.T) {
 	})
 	t.Run("server", func(t *testing.T) {
 		o := o
-		o.Dir, o.Jobs = t.TempDir(), 6
+		o.Dir, o.Jobs, o.Whole = t.TempDir(), 6, 6*pagesBytes(alone)
 		o.Killed = seen(filepath.Join(o.Dir, "executions", "kill-5"))
 		killAndEnd(t, o, 30, 20)
 		e, _ := runEngine(t, srv, o.Dir)

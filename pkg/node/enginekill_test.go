@@ -35,6 +35,7 @@ type victimOrder struct {
 	Alone    bool        // a crawl in a directory
 	Again    *againOrder // a continuous crawl in a directory
 	Killed   func()      `json:"-"` // called behind each kill; nil: nobody wants to know
+	Whole    int64       `json:"-"` // octets of the records in the end; 0: it does not matter how far a life comes
 }
 
 func TestMain(m *testing.M) {
@@ -161,7 +162,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 	t.Helper()
 	file := orderFile(t, o)
 	rng := rand.New(rand.NewPCG(1, uint64(os.Getpid())))
-	killed, pages, more := 0, int64(0), time.Duration(1)
+	killed, pages, more := 0, int64(0), 1.0
 	for i := range kills + 1 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimFile+"="+file)
@@ -173,7 +174,7 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		go func() { ended <- cmd.Wait() }()
 		patience := 10 * time.Minute
 		if i < kills {
-			patience = more * (50*time.Millisecond + time.Duration(rng.Int64N(int64(250*time.Millisecond))))
+			patience = time.Duration(more * float64(50*time.Millisecond+time.Duration(rng.Int64N(int64(250*time.Millisecond)))))
 		}
 		select {
 		case err := <-ended:
@@ -196,10 +197,15 @@ func killAndEnd(t *testing.T, o victimOrder, kills, least int) {
 		if o.Killed != nil {
 			o.Killed()
 		}
-		if now := pagesBytes(o.Dir); now == pages { // a slow machine gets nowhere before it is killed: later the next time
+		switch now := pagesBytes(o.Dir); {
+		case now == pages: // a slow machine gets nowhere before it is killed: later the next time
 			more = min(2*more, 64)
-		} else {
+		case o.Whole > 0 && now-pages > o.Whole/10: // a fast one is done before it was killed often
+			pages, more = now, more/2
+		case more > 1:
 			pages, more = now, max(more/2, 1)
+		default:
+			pages = now
 		}
 	}
 }

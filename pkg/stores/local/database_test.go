@@ -51,9 +51,21 @@ func TestCloseBesideReaders(t *testing.T) {
 	}
 }
 
+// openLoaded opens a store, and waits until what reads it in the background is done.
+func openLoaded(t *testing.T, dir string) *Store {
+	t.Helper()
+	s := openStore(t, dir)
+	for deadline := time.Now().Add(10 * time.Minute); !s.urls.filter.complete.Load() || !s.stored.complete.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the filters were not filled")
+		}
+	}
+	return s
+}
+
 // A reader that does not end keeps the database open, and Close does not wait for it for ever.
 func TestCloseDoesNotWaitForEver(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openLoaded(t, t.TempDir())
 	at, err := s.db.NewSnapshot()
 	must(t, err)
 	db := s.db
@@ -75,7 +87,7 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 // As long as a reader keeps the state open, nobody else opens the directory.
 func TestADirectoryThatIsStillReadStaysLocked(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir)
+	s := openLoaded(t, dir)
 	at, err := s.db.NewSnapshot()
 	must(t, err)
 	if err := s.releaseWithin(time.Millisecond); !errors.Is(err, errReaders) {

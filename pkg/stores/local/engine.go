@@ -94,7 +94,9 @@ func pebbleOptions(opt Options, fs vfs.FS, log pebbleLogger) *pebble.Options {
 		// the fsync, so after a power failure that may be false, and Pebble would report a torn tail as corruption.
 		FormatMajorVersion: pebble.FormatColumnarBlocks,
 	}
-	o.TargetFileSizes[0] = 8 << 20
+	for i := range o.TargetFileSizes { // a filter is read as a whole, and should not be larger than some MB
+		o.TargetFileSizes[i] = min(int64(8)<<(20+i), 64<<20)
+	}
 	for i := range o.Levels {
 		l := &o.Levels[i]
 		l.BlockSize, l.IndexBlockSize = 8<<10, 64<<10

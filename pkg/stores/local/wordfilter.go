@@ -1,6 +1,7 @@
 package local
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -39,6 +40,16 @@ func newWordFilter(shape filterShape) *wordFilter {
 	return f
 }
 
+// entries is how many hashes were added, some of them twice.
+func (f *wordFilter) entries() int64 {
+	layers := *f.layers.Load()
+	n := int64(0)
+	for i := range layers {
+		n += int64(f.shape.entriesPerWord)<<(f.shape.firstLog+i*f.shape.nextLog) - layers[i].room.Load()
+	}
+	return n
+}
+
 // capacity is how many entries keep the rate of false alarms low.
 func (s filterShape) capacity() (n int64) {
 	for i := range s.layers {
@@ -56,7 +67,7 @@ func (f *wordFilter) grow(from int) {
 		return
 	}
 	log := f.shape.firstLog + f.shape.nextLog*from
-	l := &filterLayer{words: make([]atomic.Uint64, 1<<log), shift: 64 - log}
+	l := newFilterLayer(log)
 	l.room.Store(int64(f.shape.entriesPerWord) << log)
 	layers := append(append(make([]*filterLayer, 0, from+1), old...), l)
 	f.layers.Store(&layers)
@@ -77,6 +88,7 @@ func (f *wordFilter) add(h uint64) {
 		return
 	}
 	l.words[h>>l.shift].Or(wordBits(h))
+	runtime.KeepAlive(l) // its words may lie outside of the heap
 }
 
 // mayHave reports false if h was not added.
@@ -87,6 +99,7 @@ func (f *wordFilter) mayHave(h uint64) bool {
 			return true
 		}
 	}
+	runtime.KeepAlive(f)
 	return false
 }
 
@@ -101,6 +114,7 @@ func (f *wordFilter) screen(hashes []uint64, alarms []int) []int {
 			}
 		}
 	}
+	runtime.KeepAlive(f)
 	return alarms
 }
 

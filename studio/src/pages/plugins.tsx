@@ -193,7 +193,7 @@ function Push() {
       <div className="section-head">
         <h2>Push one</h2>
       </div>
-      <form className="bar" style={{ alignItems: "end" }} onSubmit={(e) => e.preventDefault()}>
+      <form className="bar" onSubmit={(e) => e.preventDefault()}>
         <label className="field">
           <span>Package (.tar)</span>
           <input ref={pack} style={file} type="file" accept=".tar" onChange={(e) => setChosen(!!e.target.files?.length)} />
@@ -206,7 +206,7 @@ function Push() {
           Push
         </Act>
       </form>
-      <form className="bar" style={{ alignItems: "end" }} onSubmit={(e) => e.preventDefault()}>
+      <form className="bar" onSubmit={(e) => e.preventDefault()}>
         <label className="field" style={{ flex: "1 1 24rem", maxWidth: "44rem" }}>
           <span>Or where a registry of containers has it</span>
           <input

@@ -91,7 +91,7 @@ export function Quotas() {
                 <>
                   <label className="field" style={{ marginTop: "1rem" }}>
                     <span>Change the quota of</span>
-                    <select value={q.of} onChange={(e) => setChosen(e.target.value)}>
+                    <select style={{ alignSelf: "start", maxWidth: "100%" }} value={q.of} onChange={(e) => setChosen(e.target.value)}>
                       {l.items.map((one) => (
                         <option key={one.of} value={one.of}>
                           {one.of.startsWith("role:") ? `the role ${one.role}` : plain(one.name || one.of)}
