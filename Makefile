@@ -10,7 +10,7 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-.PHONY: help install build test test-race test-plain test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -59,15 +59,17 @@ test-cluster-others:
 	$(GOTEST) -skip '$(KILLS)' $(HALVED)
 
 test-working:
-	@failed=0; for half in test-race test-plain; do $(MAKE) --no-print-directory $$half || failed=1; done; exit $$failed
+	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: of three, one waits for servers most of its time
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
 
-test-plain:
+test-alone:
 	$(GOTEST) -run '$(ALONE)' $(RACELESS)
+
+test-serial:
 	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(HALVED))")
 
 test-short: ## run the quick tests, which need nothing

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,5 +52,22 @@ func TestWhatBrokersSaidLately(t *testing.T) {
 		if b.asked < c.want || b.asked > c.want+1 {
 			t.Errorf("%s: asked %d times in a minute, want %d", c.name, b.asked, c.want)
 		}
+	}
+}
+
+// Status says how old what the brokers told is, where it is more than a moment.
+func TestStatusSaysHowOldItIs(t *testing.T) {
+	for age, want := range map[time.Duration]string{0: "", 2 * time.Second: "", 12 * time.Second: "as the brokers told them 12s ago"} {
+		var b strings.Builder
+		(&Pipeline{At: fakeNow.Add(-age)}).writeText(&b, fakeNow)
+		if got := b.String(); strings.Contains(got, "ago") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%v: %s", age, got)
+		}
+	}
+	now, view := fakeNow, soundCluster(t).open(t)
+	view.now = func() time.Time { return now }
+	view.src.Lately = &Pipelines{}
+	if p, err := view.Lately(t.Context()); err != nil || !p.At.Equal(now) {
+		t.Errorf("asked at %v: %+v, %v", now, p, err)
 	}
 }

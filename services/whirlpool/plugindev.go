@@ -67,7 +67,7 @@ func newPluginBuild() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		name := filepath.Join(dir, packageName(p))
+		name := filepath.Join(dir, p.FileName())
 		if err := os.WriteFile(name, p.Bytes, 0o644); err != nil {
 			return err
 		}
@@ -75,10 +75,6 @@ func newPluginBuild() *cobra.Command {
 		return nil
 	})
 	return cmd
-}
-
-func packageName(p *repo.Package) string {
-	return strings.ReplaceAll(p.Descriptor.Name, "/", "-") + "-" + p.Descriptor.Version + ".tar"
 }
 
 func dirOf(args []string) string {

@@ -122,7 +122,7 @@ func signatureOf(dir, name string, p *repo.Package) ([]byte, error) {
 	if name != "" {
 		return os.ReadFile(name)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, packageName(p)+".minisig"))
+	data, err := os.ReadFile(filepath.Join(dir, p.FileName()+".minisig"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
@@ -119,6 +120,15 @@ func layer(all []ocispec.Descriptor, of string, limit int64) (*ocispec.Descripto
 	return &found[0], nil
 }
 
+// whole reports whether the registry has what the manifest names.
+func (m *manifest) whole(ctx context.Context, at *remote.Repository) (bool, error) {
+	there, err := at.Blobs().Exists(ctx, m.pack)
+	if err == nil && there && m.signature != nil {
+		there, err = at.Blobs().Exists(ctx, *m.signature)
+	}
+	return there, err
+}
+
 func (m *manifest) read(ctx context.Context, at *remote.Repository) (*repo.Package, []byte, error) {
 	data, err := content.FetchAll(ctx, at.Blobs(), m.pack)
 	if err != nil {
@@ -135,8 +145,11 @@ func (m *manifest) read(ctx context.Context, at *remote.Repository) (*repo.Packa
 	return p, signature, broken(err)
 }
 
-// broken says of bytes that do not fit their digest or size that they never will.
+// broken says of bytes that are gone, or do not fit their digest or size, that they never will be good.
 func broken(err error) error {
+	if errors.Is(err, errdef.ErrNotFound) {
+		return foreign("the registry has lost a layer of it: publish it again")
+	}
 	if errors.Is(err, content.ErrMismatchedDigest) || errors.Is(err, content.ErrTrailingData) || errors.Is(err, content.ErrInvalidDescriptorSize) {
 		return foreign("%v", err)
 	}
@@ -156,10 +169,14 @@ func (r *Registry) Publish(ctx context.Context, p *repo.Package, signature []byt
 	defer cancel()
 	address := strings.TrimSuffix(r.String(), "/") + "/" + d.Name + ":" + d.Version
 	had, err := manifestOf(ctx, at, d.Version)
+	whole := false
+	if err == nil {
+		whole, err = had.whole(ctx, at)
+	}
 	switch err := r.fault(d.Use(), err); {
 	case err == nil && string(had.pack.Digest) != p.Digest:
 		return "", fmt.Errorf("%w: %s is there already with other content (%s): give it another in plugin.toml", repo.ErrTaken, address, had.pack.Digest)
-	case err == nil && (len(signature) == 0 || had.signature != nil && had.signature.Digest == digest.FromBytes(signature)):
+	case err == nil && whole && (len(signature) == 0 || had.signature != nil && had.signature.Digest == digest.FromBytes(signature)):
 		return address + "@" + string(had.desc.Digest), nil
 	case errors.Is(err, errForeign):
 		return "", fmt.Errorf("%s is something else already: %w", address, err)
@@ -182,27 +199,30 @@ func losesBlobs(err error) bool {
 	})
 }
 
+type blob struct {
+	desc ocispec.Descriptor
+	data []byte
+}
+
 // push writes the layers and then the manifest: what is cut off is not seen.
 func push(ctx context.Context, at *remote.Repository, p *repo.Package, signature []byte) (ocispec.Descriptor, error) {
 	d := p.Descriptor
 	config := ocispec.DescriptorEmptyJSON
-	layers, blobs := []ocispec.Descriptor{of(packageType, p.Bytes, fileName(p))}, [][]byte{p.Bytes}
+	blobs := []blob{{config, config.Data}, {of(packageType, p.Bytes, p.FileName()), p.Bytes}}
 	if len(signature) > 0 {
-		layers, blobs = append(layers, of(signatureType, signature, fileName(p)+".minisig")), append(blobs, signature)
+		blobs = append(blobs, blob{of(signatureType, signature, p.FileName()+".minisig"), signature})
 	}
-	for i, b := range slices.Concat([]ocispec.Descriptor{config}, layers) {
-		data := config.Data
-		if i > 0 {
-			data = blobs[i-1]
+	var layers []ocispec.Descriptor
+	for i, b := range blobs {
+		there, err := at.Blobs().Exists(ctx, b.desc)
+		if err == nil && !there {
+			err = at.Blobs().Push(ctx, b.desc, bytes.NewReader(b.data))
 		}
-		if there, err := at.Blobs().Exists(ctx, b); err != nil || there {
-			if err != nil {
-				return ocispec.Descriptor{}, err
-			}
-			continue
-		}
-		if err := at.Blobs().Push(ctx, b, bytes.NewReader(data)); err != nil {
+		if err != nil {
 			return ocispec.Descriptor{}, err
+		}
+		if i > 0 {
+			layers = append(layers, b.desc)
 		}
 	}
 	notes := map[string]string{ocispec.AnnotationTitle: d.Name, ocispec.AnnotationVersion: d.Version, ocispec.AnnotationDescription: d.Summary}
@@ -222,8 +242,4 @@ func of(mediaType string, data []byte, name string) ocispec.Descriptor {
 	desc := content.NewDescriptorFromBytes(mediaType, data)
 	desc.Annotations = map[string]string{ocispec.AnnotationTitle: name} // how tools that fetch the layer call the file
 	return desc
-}
-
-func fileName(p *repo.Package) string {
-	return strings.ReplaceAll(p.Descriptor.Name, "/", "-") + "-" + p.Descriptor.Version + ".tar"
 }

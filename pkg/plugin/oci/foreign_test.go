@@ -94,7 +94,7 @@ func TestForeignArtifactsAreRefused(t *testing.T) {
 			m.Layers[0] = of(packageType, []byte("no tar"), "p.tar")
 			l.blobs[m.Layers[0].Digest] = []byte("no tar")
 		}, "no plug-in"},
-		"a layer that is not there": {func(l *liar, _ *ocispec.Manifest) { clear(l.blobs) }, "not exist"},
+		"a layer that is not there": {func(l *liar, _ *ocispec.Manifest) { clear(l.blobs) }, "lost a layer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, m := honest(t, use)

@@ -93,6 +93,32 @@ func TestPluginsLieInARegistry(t *testing.T) {
 	wants(t, "a name that no registry takes", err, "cannot be kept in a registry")
 }
 
+// What a registry has lost is told as lost, and publishing it again brings it back.
+func TestALayerThatARegistryLost(t *testing.T) {
+	nobody(t)
+	ctx, server := t.Context(), servicetest.StartRegistry(t, "", "")
+	r, p := open(t, "oci+http://"+server.Address+"/team/plugins"), repotest.Pack(t, use, "one")
+	first, err := r.Publish(ctx, p, []byte("signed by ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := filepath.Join(server.Dir, "docker/registry/v2/repositories/team/plugins/shop/price/_layers")
+	if _, err := os.Stat(layers); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(layers); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = r.Fetch(ctx, use)
+	wants(t, "without its layers", err, "lost a layer")
+	if again, err := r.Publish(ctx, p, []byte("signed by ann")); err != nil || again != first {
+		t.Errorf("published again: %q, %v; want %q", again, err, first)
+	}
+	if got, signature, err := r.Fetch(ctx, use); err != nil || got.Digest != p.Digest || string(signature) != "signed by ann" {
+		t.Errorf("after that: %q, %v", signature, err)
+	}
+}
+
 // Many who publish at a time, the same and different versions: each version is there whole.
 func TestManyPublishAtATime(t *testing.T) {
 	nobody(t)

@@ -38,6 +38,11 @@ type file struct {
 // Entry returns the module, or the program.
 func (p *Package) Entry() []byte { return p.files[p.Descriptor.Entry].data }
 
+// FileName is how the file of a package is called.
+func (p *Package) FileName() string {
+	return strings.ReplaceAll(p.Descriptor.Name, "/", "-") + "-" + p.Descriptor.Version + packageSuffix
+}
+
 // DigestOf is the digest of a package's bytes.
 func DigestOf(data []byte) string {
 	sum := sha256.Sum256(data)

@@ -22,7 +22,7 @@ func newFilterLayer(log int) *filterLayer {
 		return l
 	}
 	mem, err := unix.Mmap(-1, 0, 8<<log, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err != nil { // the heap may have it
+	if err != nil { // then they lie in the heap, as those of small layers
 		l.words = make([]atomic.Uint64, 1<<log)
 		return l
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// cachedFilters is for how many URLs Pebble's filters of the lowest level are used: theirs are 40 MB.
-const cachedFilters = 32_000_000
-
 // URLs is the URL set and the ledger: one entry a URL and job.
 type URLs struct {
 	s       *Store
@@ -224,8 +221,7 @@ func (a sortKey) compare(b sortKey) int {
 // read fills in the entries of sorted slots. One iterator is cheaper than a look-up each from two keys on, and no
 // dearer for one: half the time for 100 (measured).
 //
-// Pebble's filters of the lowest level of tables rule out most of what ours lets pass. Where they do not fit Pebble's
-// cache each look-up would read one of some MB, of 1.25 octets a URL: 2.1 TB for 10^8 claims, measured.
+// Pebble's filters of the lowest level of tables rule out most of what ours lets pass, as long as they fit its cache.
 func (u *URLs) read(slots []slot, open func(i int) bool) error {
 	asked := 0
 	for i := range slots {
@@ -241,7 +237,7 @@ func (u *URLs) read(slots []slot, open func(i int) bool) error {
 		return nil
 	}
 	it, err := u.s.db.NewIter(&pebble.IterOptions{LowerBound: slots[0].key[:1], UpperBound: []byte{kindURL + 1},
-		UseL6Filters: !u.filter.complete.Load() || u.filter.entries() < cachedFilters})
+		UseL6Filters: !u.filter.complete.Load() || u.s.filtersFit()})
 	if err != nil {
 		return fmt.Errorf("read entries: %w", err)
 	}

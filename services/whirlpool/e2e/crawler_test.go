@@ -177,7 +177,7 @@ func (p *life) poll(t *testing.T, what string, done func() bool) bool {
 			return false
 		case now := <-tick.C:
 			if now.After(deadline) {
-				t.Fatalf("waited %v for %s", patience, what)
+				t.Fatalf("waited %v for %s; the process said:\n%s", patience, what, p.out.String())
 			}
 		}
 	}
