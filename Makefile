@@ -27,7 +27,7 @@ build: ## build the programs into bin/
 test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
-	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j3 test-working test-cluster-kills test-cluster-others test-waiting
+	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 test-working test-cluster-kills test-cluster-others test-waiting
 
 # Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
 TESTED := $(CURDIR)/$(BIN)/tested
@@ -40,7 +40,7 @@ SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/
 RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
 # WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
-# all others, which work. The longest of them, HALVED, runs before them as two halves: each has servers of its own.
+# all others, which work. HALVED, the longest of them, runs as two halves: each has servers of its own.
 HALVED  := ./services/whirlpool/e2e/cluster
 KILLS   := Kill|Control|Cut|Twice
 WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e

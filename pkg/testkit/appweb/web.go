@@ -126,12 +126,22 @@ func plain(path string) string {
 	return b.String()
 }
 
-// Requests is how many requests came so far.
-func (w *Web) Requests() int {
+// Steps is how far the application was crawled, of StepsOf all its pages: two for each page, which is fetched, and asks
+// for its list when it is rendered. What is asked for again is no step, so a crawl that renders all pages makes them all.
+func (w *Web) Steps() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.log)
+	asked := map[string]bool{}
+	for _, c := range w.log {
+		if c.site == App && (c.uri == "/" || strings.HasPrefix(c.uri, "/item/") || c.uri == "/late/1" || strings.HasPrefix(c.uri, "/api/list?")) {
+			asked[c.uri] = true
+		}
+	}
+	return len(asked)
 }
+
+// StepsOf is how many steps a whole crawl of an application of so many pages makes.
+func StepsOf(pages int) int { return 2 * pages }
 
 // Faults are requests that nobody may make: not by an agent whose name begins so, forbidden by robots.txt, not a GET,
 // or too soon after the one before to the same site. A delay of 0 allows any pace.

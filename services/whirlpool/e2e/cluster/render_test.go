@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
-// appSize is how many pages the application has: some 100 requests.
+// appSize is how many pages the application has.
 const appSize = 16
 
 // Whenever the renderer, its browser, or all programs are killed, an application is found whole: with the texts and

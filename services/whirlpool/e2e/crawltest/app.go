@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -36,17 +35,14 @@ func AppAlone(t *testing.T, exe, address string, pages int) appweb.Pages {
 	return found
 }
 
-// TroubleApp acts so many times while an application of so many pages is crawled, each time after a random part of its
-// requests, until over says that the job has ended or cannot go on.
+// TroubleApp acts so many times while an application of so many pages is crawled, until over says that the job has
+// ended or cannot go on. Each act has an equal part of the crawl for itself, and comes at a random point of it: the
+// first never waits for the end.
 func TroubleApp(t *testing.T, w *appweb.Web, pages, times int, over func() bool, act func(i int)) {
 	t.Helper()
-	targets := make([]int, times)
-	for i := range targets {
-		targets[i] = 1 + rand.IntN(6*pages) // a page makes some six requests
-	}
-	slices.Sort(targets)
-	for i, target := range targets {
-		harness.Until(t, Patience, "requests", func() bool { return w.Requests() >= target || over() })
+	for i := range times {
+		target := 1 + int((float64(i)+rand.Float64())*float64(appweb.StepsOf(pages)-1)/float64(times))
+		harness.Until(t, Patience, "steps of the application", func() bool { return w.Steps() >= target || over() })
 		if t.Failed() || over() {
 			return
 		}
