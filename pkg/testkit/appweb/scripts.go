@@ -16,7 +16,6 @@ navigator.sendBeacon("/beacon", "x");
 try { new WebSocket("ws://" + location.host + "/socket") } catch (e) {}
 try { new EventSource("/events") } catch (e) {}
 if (navigator.serviceWorker) navigator.serviceWorker.register("/worker.js").catch(() => 0);
-fetch("http://169.254.169.254/latest/meta-data/").catch(() => 0);
 `
 
 const chunk = `export function show(n) { const p = document.createElement("p"), a = document.createElement("a");

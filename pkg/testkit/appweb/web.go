@@ -127,7 +127,7 @@ func plain(path string) string {
 }
 
 // Steps is how far the application was crawled, of StepsOf all its pages: two for each page, which is fetched, and asks
-// for its list when it is rendered. What is asked for again is no step, so a crawl that renders all pages makes them all.
+// for its list when it is rendered. What is asked for again is no step. A crawl that renders all pages makes them all.
 func (w *Web) Steps() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
