@@ -10,6 +10,9 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
+# The programs are released without cgo, and are tested so: C takes minutes to compile and to link. Only the race detector needs it.
+export CGO_ENABLED := 0
+
 .PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
@@ -20,12 +23,12 @@ install: ## build the programs and put them into GOBIN
 	$(GO) install ./services/...
 
 build: ## build the programs into bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./services/...
+	$(GO) build -trimpath -o $(BIN)/ ./services/...
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
 test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
+	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
 	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 test-working test-cluster-kills test-cluster-others test-waiting
 
@@ -61,6 +64,7 @@ test-cluster-others:
 test-working:
 	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
+test-race: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: of three, one waits for servers most of its time
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \

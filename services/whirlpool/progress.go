@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,7 +29,6 @@ type view struct {
 	pages       string // the file of records
 	started     time.Time
 	rate        control.Rate
-	records     recordCount
 	trouble     string // that was said last
 }
 
@@ -170,7 +168,7 @@ func (v *view) pagesOf(ctx context.Context, l *node.Local, t crawl.Tally) (int64
 	if v.unstored {
 		return t.Pages, nil
 	}
-	return v.records.count(ctx, l)
+	return l.Store.Pages().Count(ctx)
 }
 
 // progressOf takes from the ledger what it knows.
@@ -261,22 +259,3 @@ func (v *view) stopping() {
 		fmt.Fprintln(v.screen, "finishing what is in flight, at most 30 s; Ctrl-C again ends at once and loses nothing")
 	}
 }
-
-// recordCount counts the records in pages.jsonl, each once.
-type recordCount struct {
-	from, n int64
-}
-
-// count returns how many there are now.
-func (c *recordCount) count(ctx context.Context, l *node.Local) (int64, error) {
-	lines := writerFunc(func(p []byte) { c.n += int64(bytes.Count(p, []byte{'\n'})) })
-	next, err := l.Store.Pages().CopyLines(ctx, lines, c.from)
-	c.from = next
-	return c.n, err
-}
-
-// writerFunc is a writer that never fails.
-type writerFunc func(p []byte)
-
-// Write implements io.Writer.
-func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
 // toStdoutName is the -o that means standard output.
@@ -71,10 +72,26 @@ type pageBacklog struct {
 	sent atomic.Int64 // bytes of pages.jsonl
 }
 
+// streamPart is how many bytes of records are read before they are written.
+const streamPart = 1 << 20
+
+// drain passes over records that were replaced before they were written. Those replaced afterwards have two lines.
 func (b *pageBacklog) drain(w io.Writer) error {
-	next, err := b.l.Store.Pages().CopyLines(context.Background(), w, b.sent.Load())
-	b.sent.Store(next)
-	return err
+	for part := []byte(nil); ; part = part[:0] {
+		from := b.sent.Load()
+		err := b.l.Store.Pages().EachLine(context.Background(), from, func(next int64, line []byte) (more bool, err error) {
+			if b.sent.Store(next); !jsonl.IsReplaced(line) {
+				part = append(append(part, line...), '\n')
+			}
+			return len(part) < streamPart, nil
+		})
+		if err == nil && len(part) > 0 {
+			_, err = w.Write(part)
+		}
+		if err != nil || b.sent.Load() == from {
+			return err
+		}
+	}
 }
 
 func (b *pageBacklog) behind() int64 { return b.l.Store.Pages().Length() - b.sent.Load() }

@@ -11,7 +11,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // toStdout is a crawl of the synthetic web to standard output, whose temporary directory lies in tmp.
@@ -108,4 +113,42 @@ func TestASecondSignalEndsACrawlThatNobodyReads(t *testing.T) {
 		}
 	})
 	empty(t, tmp)
+}
+
+// What was replaced before it was written is passed over, and a part that was written is not written again.
+func TestReplacedRecordsAreNotStreamed(t *testing.T) {
+	s, err := local.Open(t.TempDir(), local.Default())
+	harness.Check(t, err)
+	defer func() { harness.Check(t, s.Close()) }()
+	b := &pageBacklog{l: &node.Local{Store: s}}
+	visit := 0
+	store := func(path, title string) {
+		visit++
+		u, err := weburl.Parse("http://a.test/" + path)
+		harness.Check(t, err)
+		harness.Check(t, s.Pages().Replace(t.Context(), &crawl.Record{URL: u, FinalURL: u, Title: title, Visit: visit}))
+	}
+	streamed := func() (titles string) {
+		var out bytes.Buffer
+		harness.Check(t, b.drain(&out))
+		for line := range bytes.Lines(out.Bytes()) {
+			r, err := jsonl.ParseRecord(line)
+			harness.Check(t, err)
+			titles += " " + r.Title
+		}
+		return titles
+	}
+	store("1", "one")
+	store("2", "two")
+	store("1", "one, rendered")
+	long := strings.Repeat("x", streamPart)
+	store("3", long)
+	store("4", "four")
+	if got := streamed(); got != " two one, rendered "+long+" four" {
+		t.Errorf("streamed: %.100q", got)
+	}
+	store("2", "two, rendered")
+	if got := streamed(); got != " two, rendered" || b.behind() != 0 {
+		t.Errorf("streamed then: %.100q, %d bytes are left", got, b.behind())
+	}
 }

@@ -173,6 +173,7 @@ func (p *Pages) beginMove(ctx context.Context, m *move, keys []weburl.Key) error
 	if err != nil {
 		return err
 	}
+	p.counted(-len(m.gone))
 	return p.s.Sync() // the file is changed next
 }
 

@@ -96,9 +96,10 @@ func TestPackedRecordsAreReplacedAndForgotten(t *testing.T) {
 	s = openStore(t, dir)
 	must(t, s.Pages().Put(context.Background(), &crawl.Record{URL: numbered(t, 1), FinalURL: numbered(t, 1), Title: "1.again"}))
 	wantTitles(t, s, 6, "0.2", "2.2", "1.again")
-	next, err := s.Pages().CopyLines(context.Background(), io.Discard, 0)
-	if err != nil || next != s.Pages().Length() {
-		t.Errorf("the lines end at byte %d of %d, %v", next, s.Pages().Length(), err)
+	end := int64(0)
+	must(t, s.Pages().EachLine(context.Background(), 0, func(next int64, _ []byte) (bool, error) { end = next; return true, nil }))
+	if end != s.Pages().Length() {
+		t.Errorf("the lines end at byte %d of %d", end, s.Pages().Length())
 	}
 	closeStore(t, s)
 	wantProgramToRead(t, filepath.Join(dir, packedName), "0.2 2.2 1.again")

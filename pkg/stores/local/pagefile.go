@@ -139,22 +139,6 @@ func (p *Pages) urlAt(at, length int64) (u weburl.URL, ok bool) {
 // Length is up to where the file holds records; it grows with each.
 func (p *Pages) Length() int64 { return p.size.Load() }
 
-// CopyLines writes the lines from an offset on, and returns the offset behind them.
-func (p *Pages) CopyLines(ctx context.Context, w io.Writer, from int64) (next int64, err error) {
-	to := p.size.Load()
-	if !p.packed {
-		n, err := io.Copy(w, io.NewSectionReader(p.file, from, to-from))
-		return from + n, err
-	}
-	next = from
-	err = p.eachUnit(ctx, from, to, func(at int64, unit, line []byte) error {
-		next = at + int64(len(unit))
-		_, err := w.Write(line)
-		return err
-	})
-	return next, err
-}
-
 // Lines reads the records committed so far, one a line. It lasts until the store is closed.
 func (p *Pages) Lines() io.Reader {
 	return linesOf(io.NewSectionReader(p.file, 0, p.size.Load()), p.file.Name(), p.packed)

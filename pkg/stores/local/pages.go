@@ -30,6 +30,7 @@ type Pages struct {
 	// packed says that it is pages.jsonl.zst.
 	packed bool
 	size   atomic.Int64 // committed length of the file
+	count  atomic.Int64 // of the records in the index; negative: nobody asked yet. Changed by who has the leader's turn.
 	groups[*pageBatch]
 	lastSync time.Time // guarded by the leader's turn
 
@@ -75,6 +76,7 @@ func (s *Store) Pages() *Pages { return s.pages }
 func openPages(s *Store, job jobNum, dir string) (p *Pages, err error) {
 	p = &Pages{s: s, job: job, dir: dir, pending: map[weburl.Key]pending{}}
 	p.settled.L = &p.mu
+	p.count.Store(-1)
 	p.fresh, p.write, p.pace, p.gone = p.freshBatch, p.writeBatch, p.gather, s.broken.ended
 	if err := p.openFile(); err != nil {
 		return nil, err
@@ -114,6 +116,30 @@ func (p *Pages) committedSize() (n int64, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// Count returns how many records there are; one that a later one replaced is none. The first call reads the index, a
+// second for some million records, and nothing is appended meanwhile. Later calls read nothing.
+func (p *Pages) Count(ctx context.Context) (n int64, err error) {
+	if n = p.count.Load(); n >= 0 {
+		return n, nil
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	n = 0
+	from, to := p.index()
+	if err = scanRange(ctx, p.s.db, from, to, func(_, _ []byte) error { n++; return nil }); err != nil {
+		return 0, fmt.Errorf("count the records in %s: %w", p.file.Name(), err)
+	}
+	p.count.Store(n)
+	return n, nil
+}
+
+// counted notes that there are so many records more.
+func (p *Pages) counted(more int) {
+	if p.count.Load() >= 0 {
+		p.count.Add(int64(more))
+	}
 }
 
 var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -216,6 +242,7 @@ func (p *Pages) writeBatch(b *pageBatch) error {
 		return err
 	}
 	p.size.Store(end)
+	p.counted(len(b.index) - len(replaced))
 	return p.markReplaced(replaced)
 }
 

@@ -44,6 +44,7 @@ func wantTitles(t *testing.T, s *Store, replaced int64, titles ...string) {
 	if strings.Join(got, " ") != strings.Join(titles, " ") {
 		t.Errorf("the file has the records %q, want %q", got, titles)
 	}
+	wantCount(t, s, int64(len(titles)))
 	for _, title := range titles {
 		var i int
 		_, err := fmt.Sscanf(title, "%d.", &i)
@@ -91,6 +92,15 @@ func wantLines(t *testing.T, s *Store, titles string) {
 	}
 	if strings.Join(got, " ") != titles {
 		t.Errorf("the file has the records %q, want %s", got, titles)
+	}
+	wantCount(t, s, int64(len(got)))
+}
+
+// wantCount checks that the records are counted, with those stored since an earlier count.
+func wantCount(t *testing.T, s *Store, want int64) {
+	t.Helper()
+	if n, err := s.Pages().Count(context.Background()); n != want || err != nil {
+		t.Errorf("%d records are counted, error %v, want %d", n, err, want)
 	}
 }
 
