@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -65,11 +64,7 @@ func heapAfterPages(t *testing.T, n int) (heap int64) {
 			}
 			return len(s) == 1 && s[0].Ended && l.Frontier().Stats().Queued >= int64(n/2-2)
 		})
-		var m runtime.MemStats
-		runtime.GC() // twice: the first moves what pools hold, the second frees it
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		heap = int64(m.HeapAlloc) //nolint:gosec // a heap is smaller
+		heap = liveHeap()
 	})
 	return heap
 }

@@ -17,7 +17,7 @@ import (
 // What the outputs of a cluster's job ask for is written by a command, in the middle of the crawl and after it: each
 // file whole, from the records that there are, however often the command is killed and given again.
 func TestOutputsOfAClustersJobAreExported(t *testing.T) {
-	w := serveSlowly(t, swapDelay)
+	w := serveSlowly(t, swapDelay(t))
 	c := newCluster(t, w.Srv, w.Job())
 	c.job.Pipeline = crawl.Pipeline{Nodes: []crawl.PluginNode{
 		{ID: "table", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "table.csv", "columns": []any{"url", "status", "title"}}},

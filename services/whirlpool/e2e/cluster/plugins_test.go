@@ -16,8 +16,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
-// swapDelay makes a crawl last so long that a swap comes in its midst, however slowly a command starts.
-const swapDelay = 120 * time.Millisecond
+// swapDelay makes a crawl last so long that a swap comes in its midst: a host is asked some thirty times, and a command
+// takes half a second, or as much longer as the machine is slower.
+func swapDelay(t *testing.T) time.Duration {
+	return harness.Times(harness.Slowness(t), 120*time.Millisecond)
+}
 
 // plug makes the plug-in shop/v of some versions, each of which says its version in a field, and allows it to crawls.
 func (c *cluster) plug(versions ...string) {
@@ -64,7 +67,7 @@ func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 // A plug-in is swapped while eight programs, two parsers among them, crawl: each record names one version, that of its
 // revision, and none is missing.
 func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
-	w := serveSlowly(t, swapDelay)
+	w := serveSlowly(t, swapDelay(t))
 	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
 	c.plug("1.0.0", "1.1.0")
 	c.refused("9.9.9", "pipeline.nodes[0].use there is no plug-in shop/v@9.9.9: of shop/v there are 1.0.0, 1.1.0")
@@ -99,7 +102,7 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 // the job is not paused, and nothing is lost. Then the version in use is disabled: on_error holds from then on, and
 // each record says which pages went through it.
 func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
-	w := serveSlowly(t, swapDelay)
+	w := serveSlowly(t, swapDelay(t))
 	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
 	c.plug("1.0.0")
 	c.startSeven()
@@ -146,7 +149,7 @@ func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
 
 // The control: a parser that keeps to the pipeline that the job began with is found.
 func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
-	w := serveSlowly(t, swapDelay)
+	w := serveSlowly(t, swapDelay(t))
 	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
 	c.plug("1.0.0", "1.1.0")
 	c.startSeven()
@@ -154,8 +157,10 @@ func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
 	c.through("1.0.0")
 	c.seed()
 	until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= w.Requests/5 || c.stuck() })
+	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID)) // so that pages are left, however slowly the commands start
 	c.through("1.1.0")
 	c.seed()
+	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))
 	var faults []string
 	until(t, patience, "a fault", func() bool {
 		faults, _ = c.Swapped(c.job.ID, "1.0.0", "1.1.0")
