@@ -127,6 +127,10 @@ func (h *host) dismissal(task *crawl.Task, j *crawl.Job, now time.Time) *dismiss
 		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
 			fmt.Sprintf("the host failed %d times in a row", h.rec.Failures)}
 	}
+	if task.Kind == crawl.KindResource && h.silent(now) {
+		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
+			fmt.Sprintf("the host never answered, %d times in a row: pages are rendered without what lies there", h.rec.Failures)}
+	}
 	return nil
 }
 

@@ -18,12 +18,12 @@ import (
 var shared services
 
 type services struct {
-	dir     string
-	once    sync.Once
-	skip    string // why they cannot run here
-	err     error
-	started bool
-	env     map[string]string // the variables of dir/env
+	dir   string
+	once  sync.Once
+	skip  string // why they cannot run here
+	err   error
+	guard func() error      // removes them; nil: they were not started
+	env   map[string]string // the variables of dir/env
 }
 
 // names of the services that a crawl uses.
@@ -51,17 +51,20 @@ func ready(t *testing.T) *services {
 }
 
 // start starts the services by the first backend that can run here.
-func (s *services) start() error {
+func (s *services) start() (err error) {
 	var backend string
 	if backend, s.skip = crawltest.Backend(); backend == "" {
 		return nil
 	}
-	s.started = true
+	root := filepath.Dir(s.dir)
+	if s.guard, err = crawltest.Guard(s.dir, root); err != nil {
+		return err
+	}
 	args := []string{rabbitmq, postgreSQL, mongoDB, memcache}
 	if backend == "docker" {
 		args = append(args, "--docker")
 	}
-	err := os.Chmod(filepath.Dir(s.dir), 0o711) // PostgreSQL has a user of its own
+	err = os.Chmod(root, 0o711) // PostgreSQL has a user of its own
 	if err = errors.Join(err, crawltest.Script(exec.Command, "up", s.dir, nil, args...)); err != nil {
 		return err
 	}
@@ -70,10 +73,10 @@ func (s *services) start() error {
 }
 
 func (s *services) remove() error {
-	if !s.started {
+	if s.guard == nil {
 		return nil
 	}
-	return crawltest.Script(exec.Command, "down", s.dir, nil, "--purge")
+	return s.guard()
 }
 
 // do runs a script (kill9, start, stop, restart) for services.

@@ -1,0 +1,41 @@
+package crawltest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// Guard has the services of a directory removed, with all that lies in root, when the returned function is called, or
+// when this process has ended in whatever way: by a signal, by the time limit of its tests. The process that does it
+// waits for the end of its input, which nobody else holds, and has a session of its own, which signals to ours miss.
+func Guard(dir, root string) (remove func() error, err error) {
+	const script = `read -r _; "$0" "$1" --purge; code=$?; rm -rf "$2"; exit $code`
+	said, err := os.CreateTemp("", "whirlpool-guard-") // a pipe would have no reader when this process has ended
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("sh", "-c", script, filepath.Join(Scripts, "down"), dir, root) //nolint:noctx // it ends after us
+	cmd.Stdout, cmd.Stderr = said, said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err = errors.Join(err, os.Remove(said.Name())); err != nil {
+		return nil, errors.Join(err, said.Close())
+	}
+	return func() error {
+		defer said.Close()
+		_ = in.Close() // the process may have been killed
+		if err := cmd.Wait(); err != nil {
+			text := make([]byte, 4096)
+			n, _ := said.ReadAt(text, 0)
+			return fmt.Errorf("remove the services of %s: %w\n%s", dir, err, text[:n])
+		}
+		return nil
+	}, nil
+}
