@@ -10,7 +10,8 @@ IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-r
 VERSION  ?= $(shell git describe --tags --always --dirty)
 REGISTRY ?=
 
-# The programs are released without cgo, and are tested so: C takes minutes to compile and to link. Only the race detector needs it.
+# The programs are released without cgo, and are tested so; the one C library that there is takes a minute to compile.
+# Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
 .PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e

@@ -17,8 +17,8 @@ that is no URL is told with its number, and the others are crawled. With --url-l
 killed reads on where it was; standard input is given again.
 
 With -o - the records go to standard output as JSON lines, and progress to standard error. Such a crawl cannot go on once it was stopped: what it
-has to remember lies in a temporary directory, which it removes at its end. Where a record is replaced, as by a page that was rendered, the URL has
-another line, and the last counts. --fields and --urls choose what is written, and imply -o -.
+has to remember lies in a temporary directory, which it removes at its end. A page that is rendered or visited again has another
+line: the last of a URL counts. --fields and --urls choose what is written, and imply -o -.
 
 The exit status is 0 when the crawl ended, 4 when --max-time or --max-bytes ended it before its URLs were done, 3 when it was stopped, 2 when
 the command or the job file is at fault, and 1 when the crawl failed or no page could be fetched.`

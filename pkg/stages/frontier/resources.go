@@ -12,12 +12,12 @@ import (
 const (
 	// refusedFor is how long a resource that could not be had is not tried again.
 	refusedFor = time.Hour
-	// silentAfter failures in a row of a host that never answered its resources are given up, and asked for again after
-	// silentFor at the earliest: pages wait for them, and a browser would not have waited at all. With the pauses between
-	// attempts these are 15 s: pages that are rendered without the scripts of a site that is back after a moment could
-	// have their template given up.
+	// silentAfter is after how many failures in a row the resources of a host are given up that has never answered, since
+	// pages wait for them. With the pauses between attempts that takes 15 s where connections are refused. Fewer would
+	// be rash: ten pages that are rendered without their scripts have their template given up (package decide).
 	silentAfter = 3
-	silentFor   = time.Minute
+	// silentFor is for how long, at least, the resources of a host that is down are not asked for again.
+	silentFor = time.Minute
 )
 
 // silent reports whether the host's resources are given up.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,10 @@ func TestRenderingDoesNotWaitForSitesThatDoNotAnswer(t *testing.T) {
 	}
 	if attempts != 3 {
 		t.Errorf("%d attempts to reach a site that does not answer, want 3", attempts)
+	}
+	said, err := exec.Command(program, "crawl", "-o", c.dir, "--allow-private").CombinedOutput() // it has ended: this says what it brought
+	if err != nil || !strings.Contains(string(said), "done: 2 pages in ") {
+		t.Errorf("two pages have records, those as they were fetched are replaced; the command says: %v\n%s", err, said)
 	}
 	for u, whole := range renderedPages(t, c.dir) {
 		if !whole || !strings.HasPrefix(u, srv.URL) {

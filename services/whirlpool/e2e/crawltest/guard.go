@@ -11,9 +11,10 @@ import (
 
 // Guard has the services of a directory removed, with all that lies in root, when the returned function is called, or
 // when this process has ended in whatever way: by a signal, by the time limit of its tests. The process that does it
-// waits for the end of its input, which nobody else holds, and has a session of its own, which signals to ours miss.
+// waits for the end of its input, which nobody else holds, and has a session of its own, so that signals to ours do not
+// reach it. What cannot be stopped keeps its files.
 func Guard(dir, root string) (remove func() error, err error) {
-	const script = `read -r _; "$0" "$1" --purge; code=$?; rm -rf "$2"; exit $code`
+	const script = `read -r _; "$0" "$1" --purge && rm -rf "$2"`
 	said, err := os.CreateTemp("", "whirlpool-guard-") // a pipe would have no reader when this process has ended
 	if err != nil {
 		return nil, err
