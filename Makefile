@@ -14,6 +14,9 @@ REGISTRY ?=
 # Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
+# With the path left out, what was compiled in one clone serves every other.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+
 .PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
@@ -24,7 +27,7 @@ install: ## build the programs and put them into GOBIN
 	$(GO) install ./services/...
 
 build: ## build the programs into bin/
-	$(GO) build -trimpath -o $(BIN)/ ./services/...
+	$(GO) build -o $(BIN)/ ./services/...
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
@@ -66,8 +69,8 @@ test-working:
 	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
-test-race: PACKAGES := $(shell expr $$(nproc) + 1)
-test-race: # the packages that are not SERIAL, those first that take longest: of three, one waits for servers most of its time
+test-race: PACKAGES := $(shell expr $$(nproc) + 2)
+test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -95,8 +94,13 @@ func (o *Own) readEnv(t testing.TB) {
 	}
 }
 
-// scripts is deploy/services, beside this package's source.
+// scripts is deploy/services of the module that the test is of: tests run in a directory of theirs.
 func scripts() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "../../../deploy/services")
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return filepath.Join(dir, "deploy/services")
 }
