@@ -270,7 +270,8 @@ ready_memcached() { port_open "$port_memcached"; }
 start_mongodb() {
     local open=()
     case "$address" in 127.*) ;; *) open=(-open) ;; esac
-    spawn mongodb "$port_mongodb" "$(build_ferretdb)" -listen "$address:$port_mongodb" -data "$dir/mongodb" "${open[@]}"
+    # it makes much garbage of a small heap: collecting that less often spares a third of its work
+    spawn mongodb "$port_mongodb" env GOGC=400 "$(build_ferretdb)" -listen "$address:$port_mongodb" -data "$dir/mongodb" "${open[@]}"
 }
 ready_mongodb() { port_open "$port_mongodb"; }
 

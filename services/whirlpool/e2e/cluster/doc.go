@@ -8,7 +8,7 @@
 //
 // These variables make the tests larger:
 //
-//	WHIRLPOOL_E2E_PAGES   pages of the web (1000)
+//	WHIRLPOOL_E2E_PAGES   pages of the web (600)
 //	WHIRLPOOL_E2E_KILLS   how often programs, and how often services, are killed during a crawl (8)
 //	WHIRLPOOL_E2E_DELAY   delay between two requests to a host (40ms)
 //	WHIRLPOOL_E2E_AWAY    how long the broker is away (20s)

@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
-// Three nodes of one ring share 500 hosts and a site of documents: together they find what one machine finds, each host
+// Three nodes of one ring share 300 hosts and a site of documents: together they find what one machine finds, each host
 // is fetched by its owner and nobody else, and nothing is left behind on any of them.
 func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 	w := serve(t, 100*time.Millisecond)

@@ -12,7 +12,7 @@ import (
 )
 
 // hosts of the synthetic web.
-const hosts = 500
+const hosts = 300
 
 // undisturbed is the crawl that all others are compared with; what they find does not depend on their delays.
 var undisturbed crawltest.Undisturbed
