@@ -2202,6 +2202,8 @@ export interface components {
         };
         ClusterPipeline: {
             alarms: components["schemas"]["Alarm"][];
+            /** Format: date-time */
+            at: string;
             /** Format: int64 */
             dead_letters: number;
             frontier: components["schemas"]["FrontierQueues"];

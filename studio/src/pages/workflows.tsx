@@ -36,7 +36,9 @@ export default function Workflows() {
   return (
     <>
       <Head title="Workflows">
-        <a href="#/plugins">Plug-ins</a>
+        <a className="button" href="#/plugins">
+          Plug-ins
+        </a>
         <a className="button" href="#/compose">
           Compose
         </a>
