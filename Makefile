@@ -14,7 +14,7 @@ REGISTRY ?=
 # Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
-# With the path left out, what was compiled in one clone serves every other.
+# -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 .PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e

@@ -30,8 +30,12 @@ func Start(t testing.TB, names ...string) *Own {
 	if os.Getenv("WHIRLPOOL_TEST_SERVICES") == "" {
 		t.Skip("servers that the test may kill are started with WHIRLPOOL_TEST_SERVICES set only, as by `make test`")
 	}
+	scripts, err := script("")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, backend := range backends {
-		if exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts(), backend).Run() != nil {
+		if exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts, backend).Run() != nil {
 			continue
 		}
 		o := &Own{dir: filepath.Join(t.TempDir(), "services"), env: map[string]string{}}
@@ -71,7 +75,11 @@ func (o *Own) run(t testing.TB, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(scripts(), name), append([]string{o.dir}, args...)...)
+	program, err := script(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, program, append([]string{o.dir}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("deploy/services/%s %q: %v\n%s", name, args, err, out)
 	}
@@ -94,13 +102,19 @@ func (o *Own) readEnv(t testing.TB) {
 	}
 }
 
-// scripts is deploy/services of the module that the test is of: tests run in a directory of theirs.
-func scripts() string {
-	dir, err := os.Getwd()
-	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
-			break
+// script is the path of a file of deploy/services of this module. Tests run in the directory of their package, so it is
+// found beside the first go.mod above.
+func script(name string) (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "deploy/services", name), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no go.mod in %s or above it: the scripts that start servers are not found", start)
 		}
 	}
-	return filepath.Join(dir, "deploy/services")
 }

@@ -26,7 +26,11 @@ type Registry struct {
 
 // registryProgram finds or installs the program once a process.
 var registryProgram = sync.OnceValues(func() (string, error) {
-	cmd := exec.Command(filepath.Join(scripts(), "registryserver")) //nolint:noctx // an installation ends
+	program, err := script("registryserver")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(program) //nolint:noctx // an installation ends
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err

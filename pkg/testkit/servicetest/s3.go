@@ -23,7 +23,11 @@ type S3 struct {
 
 // s3Program builds the program once a process.
 var s3Program = sync.OnceValues(func() (string, error) {
-	cmd := exec.Command(filepath.Join(scripts(), "s3server")) //nolint:noctx // a build ends
+	program, err := script("s3server")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(program) //nolint:noctx // a build ends
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
