@@ -4,7 +4,7 @@ BIN      ?= bin
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 60s
 COUNT    ?= 1
-TIMEOUT  ?= 60m
+TIMEOUT  ?= 90m
 COMPOSE  ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 IMAGES   := whirlpool-fetcher whirlpool-parser whirlpool-contentseen whirlpool-renderer whirlpool-urlfilter whirlpool-hostsplitter whirlpool-due whirlpool-frontier whirlpool-api whirlpool
 VERSION  ?= $(shell git describe --tags --always --dirty)
@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-alone test-serial test-waiting test-cluster-kills test-cluster-others test-working test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-others tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -31,13 +31,15 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
-test: ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
+test: tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
-	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 test-working test-cluster-kills test-cluster-others test-waiting
+	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
+		test-race test-cluster-kills test-cluster-others test-waiting test-rest
 
 # Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
 TESTED := $(CURDIR)/$(BIN)/tested
+tested:
+	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
@@ -65,8 +67,8 @@ test-cluster-kills:
 test-cluster-others:
 	$(GOTEST) -skip '$(KILLS)' $(HALVED)
 
-test-working:
-	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+test-rest:
+	@failed=0; for part in test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 2)
@@ -74,9 +76,11 @@ test-race: # the packages that are not SERIAL, those first that take longest: so
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
 
+test-alone: PACKAGES := 1
 test-alone:
 	$(GOTEST) -run '$(ALONE)' $(RACELESS)
 
+test-serial: PACKAGES := 1
 test-serial:
 	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(HALVED))")
 
@@ -107,9 +111,8 @@ studio-check: ## build the studio twice: the same bytes, those that are committe
 
 # SHOTS is where the screenshots go.
 SHOTS ?= $(CURDIR)/studio/shots
-studio-e2e: ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
+studio-e2e: tested ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
 	deploy/studio/need
-	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/whirlpool
 	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(TESTED)/whirlpool $(SHOTS)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)

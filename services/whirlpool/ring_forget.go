@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -31,16 +29,15 @@ Stop the programs of all nodes first. No URL, page or host is changed.`,
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
-		defer cancel()
 		pg := node.PostgresConfig(cfg)
 		pg.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-		store, err := postgres.Open(ctx, pg)
+		// Without a limit: where the schema is of an older version this migrates it first, which may take long.
+		store, err := postgres.Open(cmd.Context(), pg)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
-		if err := store.Members().Reset(ctx); err != nil {
+		if err := store.Members().Reset(cmd.Context()); err != nil {
 			return err
 		}
 		cmd.Println("the stored ring state is deleted: start the programs, and the first node makes a new ring")

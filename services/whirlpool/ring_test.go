@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/zookeeper"
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
@@ -207,6 +208,25 @@ func TestTheRingCommandSaysWhatItNeeds(t *testing.T) {
 		if err == nil || cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), want) {
 			t.Errorf("whirlpool %q: %v\n%s", args, err, out)
 		}
+	}
+}
+
+// The schema of an older version is migrated first, or another program does that: both may take long.
+func TestForgettingARingWaitsForTheSchema(t *testing.T) {
+	c := newCluster(t)
+	c.exec("SELECT pg_advisory_lock($1)", int64(0x5748_4952_4c50_4f4c)) // postgres.migrate's
+	unlocked := make(chan error, 1)
+	const longer = cluster.RingTime + 2*time.Second // than other commands of a ring may take
+	time.AfterFunc(longer, func() {
+		_, err := c.sql.Exec(context.Background(), "SELECT pg_advisory_unlock_all()")
+		unlocked <- err
+	})
+	c.must("ring", "forget", "--cluster")
+	select {
+	case err := <-unlocked:
+		c.check(err)
+	default:
+		t.Error("it did not wait for who migrates the schema: the test proves nothing")
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 	smallLedger = 32 << 20
 	// indexLock is the advisory lock of the session that builds the index. It is another than migrationLock, and is held
 	// by the session that builds: if its program is killed, the server goes on until that partition is done, and only
-	// then lets the next program look.
-	indexLock = migrationLock + 1
+	// then lets the next program look. It is another than jobLock, so that jobs begin while the index is built.
+	indexLock = migrationLock + 2
 )
 
 // openIndexMigration builds the index of open URLs: of their hosts, because virtual nodes are ranges of these. It may

@@ -94,6 +94,14 @@ func TestALedgerOfTheVersionBeforeGetsItsIndexAndOutlivesKills(t *testing.T) {
 	}
 	_, err = s.URLs().Claim(ctx, "job", id("while it is built"), storetest.Tasks("job", mustParse(t, "http://new.test/")))
 	check(t, err) // nobody waits for the index
+	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	other := mustParse(t, "http://another.test/")
+	if _, err = s.URLs().Claim(soon, "another", id("the first of a job"), storetest.Tasks("another", other)); err != nil {
+		t.Errorf("a job cannot begin while the index is built: %v", err)
+	} else {
+		before.open[other]++
+	}
 	execute(t, url, killSQL)
 	if err := <-ended; err == nil {
 		t.Fatal("it was killed, and says that it ended")
