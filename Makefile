@@ -30,10 +30,11 @@ build: ## build the programs into bin/
 	$(GO) build -o $(BIN)/ ./services/...
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
+# `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
 test: tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
-	WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
 		test-race test-cluster-kills test-cluster-others test-waiting test-rest
 
 # Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).

@@ -158,6 +158,70 @@ func TestDirIndexOfManyWriters(t *testing.T) {
 	sameAsAnew(t, w, "d-1")
 }
 
+// Processes that open an index at once make it once.
+func TestDirIndexIsMadeOnce(t *testing.T) {
+	w := newWorld(t)
+	for round := range 8 {
+		id := fmt.Sprintf("d-%d", round)
+		w.site(id)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				d, told, err := w.openDir(id, false)
+				if err != nil || len(told) > 0 {
+					t.Errorf("round %d: told %q, %v", round, told, err)
+					return
+				}
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// A process that cannot write because another one does waits for it, and gives up only where that does not go on.
+func TestDirIndexWaitsForAnotherWriter(t *testing.T) {
+	w := newWorld(t)
+	w.site("d-1")
+	d := w.mustOpenDir("d-1")
+	execute := func(db *sql.DB, statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(d.x.write, "PRAGMA busy_timeout = 20")
+	other := w.mustOpenDir("d-1")
+	execute(other.x.write, "BEGIN IMMEDIATE")
+	for range 2 {
+		if more, err := d.Step(t.Context()); !more || err != nil {
+			t.Fatalf("it does not wait: more %v, %v", more, err)
+		}
+	}
+	longAgo := func() { d.x.locked = time.Now().Add(-2 * lockedMost) }
+	longAgo()
+	if more, err := d.Step(t.Context()); more || err == nil || !strings.Contains(err.Error(), d.x.name) {
+		t.Errorf("the other does not go on: more %v, %v", more, err)
+	}
+	execute(other.x.write, "ROLLBACK")
+	if more, err := other.Step(t.Context()); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	execute(other.x.write, "BEGIN IMMEDIATE")
+	longAgo()
+	if more, err := d.Step(t.Context()); !more || err != nil {
+		t.Errorf("the other has gone on: more %v, %v", more, err)
+	}
+	execute(other.x.write, "ROLLBACK")
+	whole(t, d)
+	if !d.x.locked.IsZero() {
+		t.Error("it takes the file for locked")
+	}
+	sameAsAnew(t, w, "d-1")
+}
+
 // sameAsAnew compares the index of a directory with one that is made anew.
 func sameAsAnew(t *testing.T, w *world, id string) {
 	t.Helper()

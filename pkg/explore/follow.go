@@ -4,9 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A batch is what is indexed in one transaction.
@@ -35,6 +39,10 @@ func (x *index) step(ctx context.Context) (more bool, err error) {
 	if errors.Is(err, errOthers) {
 		return true, x.reload(ctx)
 	}
+	if locked(err) {
+		return x.goesOn(ctx, err)
+	}
+	x.locked = time.Time{}
 	if err != nil {
 		return false, x.failed(ctx, err)
 	}
@@ -44,6 +52,40 @@ func (x *index) step(ctx context.Context) (more bool, err error) {
 
 // errOthers says that another process has indexed meanwhile.
 var errOthers = errors.New("another process has indexed meanwhile")
+
+// lockedMost is how long another process may hold the index and index nothing.
+const lockedMost = time.Minute
+
+// locked reports whether an error says that another process held the file all the time that this one waited. SQLite
+// gives its lock to whoever comes first: of several processes that write all the time, one may wait for long.
+func locked(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+// goesOn takes over what others have indexed, after an error that is locked. It fails where they have indexed nothing
+// for lockedMost.
+func (x *index) goesOn(ctx context.Context, err error) (more bool, _ error) {
+	before := x.offset()
+	if e := x.reload(ctx); e != nil {
+		return false, x.failed(ctx, e)
+	}
+	now := time.Now()
+	if x.locked.IsZero() || x.offset() != before {
+		x.locked = now
+	}
+	if now.Sub(x.locked) > lockedMost {
+		return false, x.failed(ctx, fmt.Errorf("another process keeps the index %s locked, and does not go on: %w", x.name, err))
+	}
+	return true, nil
+}
+
+// offset is how far this process knows the index to be, in bytes of both files.
+func (x *index) offset() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.done
+}
 
 // reload takes over what another process has indexed.
 func (x *index) reload(ctx context.Context) error {

@@ -29,6 +29,7 @@ type index struct {
 
 	again     time.Time  // not before, after a fault; for who follows
 	following sync.Mutex // held by who writes
+	locked    time.Time  // since when another process has held the file and indexed nothing; zero: it does not
 	closed    bool
 	words     words
 	hostIDs   map[string]int64 // by key; emptied when it is large
@@ -117,27 +118,38 @@ func (x *index) source() *Source { return x.src.Load() }
 
 // prepare makes the tables, or reads where the last run ended.
 func (x *index) prepare(ctx context.Context) error {
-	var version int
-	if err := x.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	version, err := userVersion(ctx, x.write)
+	if err == nil && version == 0 {
+		version, err = x.create(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	switch version {
-	case 0:
-		tx, err := x.write.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		if _, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, schemaMark)); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
-	case schemaVersion:
-	default:
+	if version != schemaVersion {
 		return fmt.Errorf("index %s: %w", x.name, &versionError{version})
 	}
 	return x.load(ctx)
+}
+
+// create makes the tables, unless another process has made them meanwhile. It returns the version of what is there.
+func (x *index) create(ctx context.Context) (version int, err error) {
+	tx, err := x.write.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	if version, err = userVersion(ctx, tx); err == nil && version == 0 {
+		version = schemaVersion
+		_, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, schemaMark))
+	}
+	if err != nil {
+		return 0, errors.Join(err, tx.Rollback())
+	}
+	return version, tx.Commit()
+}
+
+func userVersion(ctx context.Context, from asker) (version int, err error) {
+	err = from.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
 }
 
 // load reads how far the index is.

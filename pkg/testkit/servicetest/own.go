@@ -19,8 +19,8 @@ type Own struct {
 }
 
 // Start starts services by deploy/services (rabbitmq, postgres, mongodb, memcached, zookeeper) and removes them when
-// the test ends. The test is skipped where this machine cannot run them; with WHIRLPOOL_TEST_SERVICES=required it
-// fails.
+// the test ends, also by a signal or its time limit. The test is skipped where this machine cannot run them; with
+// WHIRLPOOL_TEST_SERVICES=required it fails.
 func Start(t testing.TB, names ...string) *Own {
 	t.Helper()
 	backends := strings.Fields(os.Getenv("WHIRLPOOL_TEST_BACKEND"))
@@ -38,8 +38,9 @@ func Start(t testing.TB, names ...string) *Own {
 		if exec.Command("bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, scripts, backend).Run() != nil {
 			continue
 		}
-		o := &Own{dir: filepath.Join(t.TempDir(), "services"), env: map[string]string{}}
-		t.Cleanup(func() { o.run(t, "down", "--purge") })
+		root := t.TempDir()
+		o := &Own{dir: filepath.Join(root, "services"), env: map[string]string{}}
+		o.guard(t, root)
 		args := names
 		if backend == "docker" {
 			args = append([]string{"--docker"}, names...)
@@ -69,6 +70,18 @@ func (o *Own) Address(t testing.TB, name string) string {
 func (o *Own) Do(t testing.TB, what string, names ...string) {
 	t.Helper()
 	o.run(t, what, names...)
+}
+
+func (o *Own) guard(t testing.TB, root string) {
+	remove, err := Guard(o.dir, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func (o *Own) run(t testing.TB, name string, args ...string) {

@@ -26,6 +26,7 @@ const (
 	faultGap   = "gap"   // no fault: between a page and its outcome passes a time in which the page is stored
 	faultHaste = "haste" // a frontier does not wait for what its predecessor leased
 	faultEarly = "early" // a whole node acknowledges roots before what grew from them
+	faultHeld  = "held"  // no fault: pages wait before they come to the parser, as long as a test wants
 	faultStale = "stale" // a parser, and nothing else, that keeps to the pipeline a job began with
 )
 
@@ -33,10 +34,11 @@ func runBroken(fault string, args []string) int {
 	decorate, ok := map[string]func(*node.Deps){
 		faultNone:  func(*node.Deps) {},
 		faultTwice: func(d *node.Deps) { d.Bus = &stutter{Bus: d.Bus, seen: map[string]bool{}} },
-		faultAck:   func(d *node.Deps) { d.Bus = hurry{d.Bus} },
+		faultAck:   func(d *node.Deps) { d.Bus = holding{hurry{d.Bus}} },
 		faultGap:   func(d *node.Deps) { d.Bus = gap{d.Bus} },
 		faultHaste: func(d *node.Deps) { d.BeforeRecover, d.BeforeLease = nil, nil },
-		faultEarly: func(d *node.Deps) { d.Bus = lingering{d.Bus} },
+		faultEarly: func(d *node.Deps) { d.Bus = holding{d.Bus} },
+		faultHeld:  func(d *node.Deps) { d.Bus = holding{d.Bus} },
 		faultStale: func(d *node.Deps) { d.Jobs = stale{d.Jobs} },
 	}[fault]
 	if !ok {
@@ -85,22 +87,48 @@ type hastyHeld struct{ bus.Held }
 
 func (h hastyHeld) Rest() { h.End(nil) }
 
-// lingering is a bus that hands pages to the parser so slowly that some are always on their way while requests are
-// made.
-type lingering struct{ bus.Bus }
+// holdVariable names a file. While it is there, pages are not handed to the parser of a node with a holding bus, and a
+// file beside it (heldName) tells that one waits.
+const holdVariable = "WHIRLPOOL_E2E_HOLD"
 
-func (l lingering) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
+func heldName(hold string) string { return hold + ".held" }
+
+// holding is a bus that keeps pages from the parser as long as the test wants, which then knows that one is on its way.
+type holding struct{ bus.Bus }
+
+func (b holding) Consume(ctx context.Context, topic string, w bus.Workers, h bus.Handler) error {
 	if topic != crawl.TopicParse {
-		return l.Bus.Consume(ctx, topic, w, h)
+		return b.Bus.Consume(ctx, topic, w, h)
 	}
-	return l.Bus.Consume(ctx, topic, w, func(ctx context.Context, m bus.Message) error {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond):
+	return b.Bus.Consume(ctx, topic, w, func(ctx context.Context, m bus.Message) error {
+		if err := hold(ctx, os.Getenv(holdVariable)); err != nil {
+			return err
 		}
 		return h(ctx, m)
 	})
+}
+
+// hold waits until a file is gone. Only after a second it tells that it waits: by then the broker has what was
+// acknowledged before.
+func hold(ctx context.Context, file string) error {
+	for wait := time.Second; isThere(file); wait = 20 * time.Millisecond {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		if wait == time.Second {
+			if err := os.WriteFile(heldName(file), nil, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // stale are jobs whose pipelines never change.

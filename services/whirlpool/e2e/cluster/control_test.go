@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,27 +18,34 @@ import (
 // standstill waits until the server has seen no request for so long.
 func (c *cluster) standstill(srv *fakeweb.Server, still time.Duration) {
 	c.t.Helper()
+	c.standstillOr(srv, still, func() bool { return false })
+}
+
+// standstillOr is standstill, which ends earlier where something is true.
+func (c *cluster) standstillOr(srv *fakeweb.Server, still time.Duration, early func() bool) {
+	c.t.Helper()
 	last, since := -1, time.Now()
 	until(c.t, patience, "a standstill", func() bool {
 		if n := srv.Log().Count(); n != last {
 			last, since = n, time.Now()
 		}
-		return time.Since(since) > still
+		return time.Since(since) > still || early()
 	})
 }
 
 // The control of the tests that kill: a node that acknowledges messages before their effects, or a root before what
-// grew from it, loses URLs, and the same checks find that.
+// grew from it, loses URLs, and the same checks find that. Each kill comes when a page is on its way to the parser. A
+// node that does neither loses nothing by the same kills.
 func TestNegativeControlAckBeforeTheEffect(t *testing.T) {
-	for _, fault := range []string{faultAck, faultEarly} {
-		t.Run(fault, func(t *testing.T) { t.Parallel(); acknowledgesTooSoon(t, fault) })
+	for _, fault := range []string{faultAck, faultEarly, faultHeld} {
+		t.Run(fault, func(t *testing.T) { t.Parallel(); acknowledges(t, fault) })
 	}
 }
 
 // lostWords say in a node's log that URLs or pages were lost: it takes them back from the ledger by and by.
 const lostWords = " were lost "
 
-func acknowledgesTooSoon(t *testing.T, fault string) {
+func acknowledges(t *testing.T, fault string) {
 	long(t)
 	ready(t)
 	const pages, delay = 500, 20 * time.Millisecond
@@ -45,12 +53,13 @@ func acknowledgesTooSoon(t *testing.T, fault string) {
 	c := newCluster(t, w.Srv, w.Job())
 	p := c.startBroken(fault)
 	c.seed()
-	const most = 16 // a kill does harm only where a message was under way: most do, on a busy machine fewer
-	for i := 0; i < most && (i < 4 || c.inLogs(lostWords) == 0); i++ {
-		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > (i+1)*pages/(most+4) || c.stuck() })
-		c.killed(fault, p)
+	const kills = 4
+	for i := range kills {
+		until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > (i+1)*pages/(2*kills) || c.stuck() })
+		c.killedHolding(fault, p)
 	}
-	c.standstill(w.Srv, harness.Times(c.Slowness, 6*time.Second))
+	// A node looks for losses when it has nothing to do any more, before it ends a job.
+	c.standstillOr(w.Srv, harness.Times(c.Slowness, 30*time.Second), func() bool { return c.inLogs(lostWords) > 0 || c.ended() })
 	faults := slices.Concat(c.Results(c.job.ID).Untrue(w.Srv.Web()), c.leftovers())
 	lost := 0
 	for _, f := range faults {
@@ -59,10 +68,29 @@ func acknowledgesTooSoon(t *testing.T, fault string) {
 		}
 	}
 	repaired := c.inLogs(lostWords)
-	t.Logf("%d faults found, %d URLs lost, %d losses taken back", len(faults), lost, repaired)
-	if lost+repaired == 0 {
+	t.Logf("%d kills, %d faults found, %d URLs lost, %d losses taken back", len(c.Troubles), len(faults), lost, repaired)
+	switch {
+	case fault == faultHeld && (lost+repaired > 0 || !c.ended()):
+		t.Errorf("a node without a fault loses by %d kills, or does not end: %q", len(c.Troubles), faults)
+	case fault != faultHeld && lost+repaired == 0:
 		t.Errorf("%d kills did no harm that the checks would see: %q", len(c.Troubles), faults)
 	}
+}
+
+// holdFile is the file of holdVariable.
+func (c *cluster) holdFile() string { return filepath.Join(c.Dir, "hold") }
+
+// killedHolding kills a node whose bus is holding while a page is on its way to the parser, and starts it again.
+func (c *cluster) killedHolding(what string, p *harness.Process) {
+	c.t.Helper()
+	held := heldName(c.holdFile())
+	check(c.t, os.WriteFile(c.holdFile(), nil, 0o644))
+	until(c.t, patience, "a page on its way to the parser", func() bool { return isThere(held) || c.stuck() })
+	c.During(what+" killed", func() {
+		p.Kill(c.t)
+		check(c.t, errors.Join(os.Remove(c.holdFile()), os.Remove(held)))
+		p.Start(c.t)
+	})
 }
 
 // inLogs counts how often the programs wrote a text to their logs.

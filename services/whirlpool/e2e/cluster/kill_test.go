@@ -227,7 +227,7 @@ func TestEveryMessageComesTwiceInAnyOrder(t *testing.T) {
 func (c *cluster) startBroken(fault string) *harness.Process {
 	self, err := os.Executable()
 	check(c.t, err)
-	p := c.add(fault, self, nil, faultVariable+"="+fault)
+	p := c.add(fault, self, nil, faultVariable+"="+fault, holdVariable+"="+c.holdFile())
 	p.Start(c.t)
 	return p
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
@@ -57,7 +58,7 @@ func (s *services) start() (err error) {
 		return nil
 	}
 	root := filepath.Dir(s.dir)
-	if s.guard, err = crawltest.Guard(s.dir, root); err != nil {
+	if s.guard, err = servicetest.Guard(s.dir, root); err != nil {
 		return err
 	}
 	args := []string{rabbitmq, postgreSQL, mongoDB, memcache}

@@ -1,11 +1,10 @@
-package crawltest
+package servicetest
 
 import (
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 )
 
@@ -14,12 +13,16 @@ import (
 // waits for the end of its input, which nobody else holds, and has a session of its own, so that signals to ours do not
 // reach it. What cannot be stopped keeps its files.
 func Guard(dir, root string) (remove func() error, err error) {
-	const script = `read -r _; "$0" "$1" --purge && rm -rf "$2"`
+	down, err := script("down")
+	if err != nil {
+		return nil, err
+	}
+	const wait = `read -r _; "$0" "$1" --purge && rm -rf "$2"`
 	said, err := os.CreateTemp("", "whirlpool-guard-") // a pipe would have no reader when this process has ended
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("sh", "-c", script, filepath.Join(Scripts, "down"), dir, root) //nolint:noctx // it ends after us
+	cmd := exec.Command("sh", "-c", wait, down, dir, root) //nolint:noctx // it ends after us
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
