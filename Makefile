@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-others tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-others compiler tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -31,11 +31,14 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
-# TIMEOUT ends the tests of a package that hang. A package takes ten minutes at most on two processors, and in proportion on slower ones.
-test: tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
+# TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
+# and in proportion on slower ones.
+test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
 		test-race test-cluster-kills test-cluster-others test-waiting test-rest
+
+compiler:
+	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
 
 # Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
 TESTED := $(CURDIR)/$(BIN)/tested

@@ -71,7 +71,8 @@ func newShell(t *testing.T, url string) *shell {
 
 // run runs a command line under an access key.
 func (s *shell) run(key, line string) (string, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Minute) // one that hangs; a busy machine takes minutes for a few calls
+	// The limit is for a command that hangs: a busy machine takes minutes for a few calls of aws.
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-ec", line)
 	cmd.Dir, cmd.WaitDelay = "..", 5*time.Second

@@ -270,7 +270,7 @@ ready_memcached() { port_open "$port_memcached"; }
 start_mongodb() {
     local open=()
     case "$address" in 127.*) ;; *) open=(-open) ;; esac
-    # its heap is small and soon full of garbage; collected less often it takes 1.8 s of CPU for a crawl of 600 pages, not 2.6
+    # its heap is small and soon full of garbage; collected less often, a crawl of 600 pages takes 1.8 s of CPU, not 2.6
     spawn mongodb "$port_mongodb" env GOGC=400 "$(build_ferretdb)" -listen "$address:$port_mongodb" -data "$dir/mongodb" "${open[@]}"
 }
 ready_mongodb() { port_open "$port_mongodb"; }

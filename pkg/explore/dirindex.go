@@ -52,7 +52,11 @@ func judge(ctx context.Context, name string, anew bool) (why string, err error) 
 	if sizeOf(name) == 0 {
 		return "", nil
 	}
-	mark, version, err := marksOf(ctx, name)
+	var mark, version int
+	err = untilUnlocked(ctx, func() error {
+		mark, version, err = marksOf(ctx, name)
+		return err
+	})
 	switch {
 	case damaged(err):
 		return fmt.Sprintf("is damaged (%v)", err), nil

@@ -161,7 +161,7 @@ func TestDirIndexOfManyWriters(t *testing.T) {
 // Processes that open an index at once make it once.
 func TestDirIndexIsMadeOnce(t *testing.T) {
 	w := newWorld(t)
-	for round := range 8 {
+	for round := range 30 {
 		id := fmt.Sprintf("d-%d", round)
 		w.site(id)
 		var wg sync.WaitGroup
@@ -200,7 +200,7 @@ func TestDirIndexWaitsForAnotherWriter(t *testing.T) {
 			t.Fatalf("it does not wait: more %v, %v", more, err)
 		}
 	}
-	longAgo := func() { d.x.locked = time.Now().Add(-2 * lockedMost) }
+	longAgo := func() { d.x.lockedSince = time.Now().Add(-2 * lockedMost) }
 	longAgo()
 	if more, err := d.Step(t.Context()); more || err == nil || !strings.Contains(err.Error(), d.x.name) {
 		t.Errorf("the other does not go on: more %v, %v", more, err)
@@ -216,7 +216,14 @@ func TestDirIndexWaitsForAnotherWriter(t *testing.T) {
 	}
 	execute(other.x.write, "ROLLBACK")
 	whole(t, d)
-	if !d.x.locked.IsZero() {
+	w.pages("d-1", record("https://a.test/later", "Later", "later words", nil))
+	whole(t, other)
+	longAgo()
+	if more, err := d.Step(t.Context()); !more || err != nil || !d.x.lockedSince.IsZero() {
+		t.Errorf("it had the lock, and another had indexed: more %v, %v, locked since %v", more, err, d.x.lockedSince)
+	}
+	whole(t, d)
+	if !d.x.lockedSince.IsZero() {
 		t.Error("it takes the file for locked")
 	}
 	sameAsAnew(t, w, "d-1")

@@ -36,13 +36,13 @@ func (x *index) step(ctx context.Context) (more bool, err error) {
 	if err == nil {
 		pages, err = x.followPages(ctx)
 	}
-	if errors.Is(err, errOthers) {
-		return true, x.reload(ctx)
-	}
 	if locked(err) {
 		return x.goesOn(ctx, err)
 	}
-	x.locked = time.Time{}
+	x.lockedSince = time.Time{}
+	if errors.Is(err, errOthers) {
+		return true, x.reload(ctx)
+	}
 	if err != nil {
 		return false, x.failed(ctx, err)
 	}
@@ -63,19 +63,20 @@ func locked(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// goesOn takes over what others have indexed, after an error that is locked. It fails where they have indexed nothing
-// for lockedMost.
+// goesOn takes over what other processes have indexed, after this one could not lock the file. It fails where they have
+// indexed nothing for lockedMost.
 func (x *index) goesOn(ctx context.Context, err error) (more bool, _ error) {
 	before := x.offset()
 	if e := x.reload(ctx); e != nil {
 		return false, x.failed(ctx, e)
 	}
 	now := time.Now()
-	if x.locked.IsZero() || x.offset() != before {
-		x.locked = now
+	if x.lockedSince.IsZero() || x.offset() != before {
+		x.lockedSince = now
 	}
-	if now.Sub(x.locked) > lockedMost {
-		return false, x.failed(ctx, fmt.Errorf("another process keeps the index %s locked, and does not go on: %w", x.name, err))
+	if now.Sub(x.lockedSince) > lockedMost {
+		return false, x.failed(ctx, fmt.Errorf("another process keeps the index %s locked, and has indexed nothing for %v: "+
+			"wait for it, or end it: %w", x.name, lockedMost, err))
 	}
 	return true, nil
 }

@@ -29,12 +29,13 @@ type index struct {
 
 	again     time.Time  // not before, after a fault; for who follows
 	following sync.Mutex // held by who writes
-	locked    time.Time  // since when another process has held the file and indexed nothing; zero: it does not
-	closed    bool
-	words     words
-	hostIDs   map[string]int64 // by key; emptied when it is large
-	log       tail
-	pages     tail
+	// lockedSince is since when other processes have held the file and indexed nothing; zero: they do not.
+	lockedSince time.Time
+	closed      bool
+	words       words
+	hostIDs     map[string]int64 // by key; emptied when it is large
+	log         tail
+	pages       tail
 
 	mu    sync.Mutex
 	state Index
@@ -83,7 +84,32 @@ func removeIndex(name string) (err error) {
 
 func indexName(dir string, id crawl.JobID) string { return filepath.Join(dir, string(id)+".db") }
 
+// tryIndex opens an index, or makes it. It waits where another process keeps the file locked, for lockedMost at most.
 func tryIndex(ctx context.Context, name string, src *Source) (x *index, err error) {
+	err = untilUnlocked(ctx, func() error {
+		x, err = openFile(ctx, name, src)
+		return err
+	})
+	return x, err
+}
+
+// untilUnlocked tries until the file is not locked, for lockedMost at most, and returns the last error. SQLite waits by
+// itself, but not where two processes switch a new file to the write-ahead log: one of them is refused at once.
+func untilUnlocked(ctx context.Context, try func() error) error {
+	for began := time.Now(); ; {
+		err := try()
+		if !locked(err) || time.Since(began) > lockedMost {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+}
+
+func openFile(ctx context.Context, name string, src *Source) (x *index, err error) {
 	x = &index{name: name, hostIDs: map[string]int64{}}
 	x.src.Store(src)
 	// A power failure may cost the last batches, which are read again.
