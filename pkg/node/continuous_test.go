@@ -58,7 +58,13 @@ const patience = 5 * time.Minute
 // until waits for what must come.
 func until(t *testing.T, what string, come func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !come(); time.Sleep(5 * time.Millisecond) {
+	untilAfter(t, 0, what, come)
+}
+
+// untilAfter is until for what takes its time by the clock, and then no longer than patience.
+func untilAfter(t *testing.T, its time.Duration, what string, come func() bool) {
+	t.Helper()
+	for end := time.Now().Add(its + patience); !come(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: that did not come", what)
 		}

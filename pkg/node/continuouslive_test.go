@@ -38,7 +38,7 @@ func TestContinuousKeepsPagesFresh(t *testing.T) {
 	srv := living(t, cfg, 1/day.Seconds())
 	job := againJob(srv.Seeds(), cfg.Pages/5)
 	c := startCrawl(t, againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), job, t.TempDir()))
-	until(t, "the last day", func() bool { return srv.Day() >= days })
+	untilAfter(t, time.Duration(days)*day, "the last day", func() bool { return srv.Day() >= days })
 	c.end(t)
 	f := srv.Figures(days/2, days)
 	t.Logf("%.0f visits a day of %d: freshness %.4f; uniform %.4f, Nutch's interval %.4f, bound %.4f", f.PerDay, job.Revisit.Budget, f.Fresh, f.Uniform, f.Nutch, f.Bound)

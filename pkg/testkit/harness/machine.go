@@ -38,6 +38,15 @@ func Times(slowness float64, d time.Duration) time.Duration {
 	return time.Duration(slowness * float64(d))
 }
 
+// mostPaced is how many times longer Paced makes a time at most.
+const mostPaced = 6
+
+// Paced is Times for times that the crawl of a test waits itself, which add up, and not for bounds of what it may take:
+// a machine that is slow for the moment in which it is measured must not make a crawl outlast the test.
+func Paced(slowness float64, d time.Duration) time.Duration {
+	return Times(min(slowness, mostPaced), d)
+}
+
 // spin does the work. Nothing of it can be left out, because each step needs the last.
 func spin() {
 	x := uint64(time.Now().UnixNano()) | 1

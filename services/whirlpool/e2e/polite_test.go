@@ -245,7 +245,7 @@ func TestNegativeControlForgottenHosts(t *testing.T) {
 			cfg := patientWeb(10, delay)
 			// What hosts ask for outlasts a restart, however slow.
 			slowness := harness.Slowness(t)
-			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, harness.Times(slowness-1, 2*time.Second)
+			cfg.Pages, cfg.Unavailable, cfg.RetryAfter = 200, 0.1, harness.Paced(slowness-1, 2*time.Second)
 			want := ""
 			if fault != faultNone {
 				want = string(fakeweb.TooImpatient)

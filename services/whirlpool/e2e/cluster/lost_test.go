@@ -72,7 +72,7 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	w := serve(t)
 	job := w.Job()
 	// A lease whose message is gone is waited for as long as a fetch may take.
-	job.Limits.Total = crawl.Duration(harness.Times(harness.Slowness(t), 3*time.Second))
+	job.Limits.Total = crawl.Duration(harness.Paced(harness.Slowness(t), 3*time.Second))
 	c := newCluster(t, w.Srv, job, "WHIRLPOOL_FRONTIER_HELD_TASKS=20") // so that tasks lie in the queues
 	if program == wholeNode {
 		c.startNode()

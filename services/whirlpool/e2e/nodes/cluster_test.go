@@ -40,7 +40,8 @@ func quick(t *testing.T) pace {
 // calm is a pace for tests in which no node is to die.
 func calm(t *testing.T) pace {
 	s := harness.Slowness(t)
-	return pace{slowness: s, session: min(harness.Times(s, 5*time.Second), mostSession), grace: max(harness.Times(s, 30*time.Second), mostSession)}
+	// What is lost is looked for after a few sessions, so that they stay short.
+	return pace{slowness: s, session: harness.Paced(s, 5*time.Second), grace: max(harness.Times(s, 30*time.Second), mostSession)}
 }
 
 // cluster is a set of nodes of one ring, with vhosts, databases, spools and a ring that no test before it has used.

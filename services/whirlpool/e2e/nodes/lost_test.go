@@ -20,7 +20,7 @@ func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	job := jobFor(w.Srv, w.Delay)
-	job.Limits.Total = crawl.Duration(harness.Times(p.slowness, 5*time.Second)) // a lease whose message is gone is waited for as long as a fetch may take
+	job.Limits.Total = crawl.Duration(harness.Paced(p.slowness, 5*time.Second)) // a lease whose message is gone is waited for as long as a fetch may take
 	c.seed(job)
 	lost := 0
 	for i, how := range []string{"deleted", "purged", "deleted"} {
