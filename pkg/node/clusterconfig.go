@@ -13,6 +13,9 @@ import (
 func PostgresConfig(cfg *process.Config) postgres.Config {
 	out := postgres.Default()
 	out.URL, out.MaxConns = cfg.Postgres.Address().Reveal(), cfg.Postgres.Connections
+	for _, u := range cfg.Postgres.Ledger {
+		out.Ledger = append(out.Ledger, u.With("", cfg.Postgres.Password).Reveal())
+	}
 	return out
 }
 

@@ -69,8 +69,9 @@ type Management struct {
 // Postgres is the database of URLs, hosts, fingerprints and jobs.
 type Postgres struct {
 	URL         URL    `yaml:"url"`
-	Password    Secret `yaml:"password"`    // wins over the URL's
-	Connections int    `yaml:"connections"` // of one program
+	Ledger      []URL  `yaml:"ledger"`      // servers that share the ledger, each with an equal part of the hosts; none: it is at URL
+	Password    Secret `yaml:"password"`    // of all of them; wins over the URLs'
+	Connections int    `yaml:"connections"` // of one program, to each
 }
 
 // MongoDB is the store of pages.
@@ -241,7 +242,7 @@ func Default() Config {
 	return Config{
 		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{Vhost: "wh_subsystems_vhost", User: "wh_subsystems_user"},
 			Frontier: Login{Vhost: "wh_urlfrontier_vhost", User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
-		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Connections: 8},
+		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Ledger: []URL{}, Connections: 8},
 		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
 		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
 		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},

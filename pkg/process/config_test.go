@@ -125,6 +125,8 @@ func TestFaultsNameTheKeyTheLineAndWhatToDo(t *testing.T) {
 		"database":             {file: "mongodb: {database: a.b}", want: []string{"mongodb.database: a.b"}},
 		"no user in the URL":   {file: "rabbitmq: {url: 'amqp://me:hidden@h:1/v'}", want: []string{"rabbitmq.url: amqp://me:xxxxx@h:1/v", "without user"}},
 		"scheme":               {file: "postgres: {url: 'mysql://h/d'}", want: []string{"postgres.url: mysql://h/d", "postgres://"}},
+		"ledger":               {env: "WHIRLPOOL_POSTGRES_LEDGER=postgres://h/d,mysql://me:hidden@h/d", want: []string{"postgres.ledger: mysql://me:xxxxx@h/d", "each once"}},
+		"ledger, one twice":    {file: "postgres: {ledger: ['postgres://h/d', 'postgres://h/d']}", want: []string{"postgres.ledger: postgres://h/d", "each once"}},
 		"proxy":                {file: "fetch: {proxy: 'localhost'}", want: []string{"fetch.proxy", "socks5"}},
 		"address without port": {file: "zookeeper: {addresses: [z]}", want: []string{"zookeeper.addresses: z", "host:port"}},
 		"ring": {file: "node: a/b\nzookeeper: {addresses: [\"z:1\"], session_timeout: 0s, root: whirlpool, password: secret}\nring: {name: a/b, address: x, weight: 0, " +

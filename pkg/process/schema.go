@@ -90,13 +90,13 @@ func (s setting) isList() bool { return s.value.Kind() == reflect.Slice }
 
 // setList sets a list to the items that are not empty.
 func (s setting) setList(items []string) {
-	list := []string{}
+	list := reflect.MakeSlice(s.value.Type(), 0, len(items))
 	for _, item := range items {
 		if item = strings.TrimSpace(item); item != "" {
-			list = append(list, item)
+			list = reflect.Append(list, reflect.ValueOf(item).Convert(s.value.Type().Elem()))
 		}
 	}
-	s.value.Set(reflect.ValueOf(list))
+	s.value.Set(list)
 }
 
 // suggest returns a hint with the candidate most similar to name: by its letters, or else by the same last name in

@@ -48,6 +48,7 @@ func full(t *testing.T) *Config {
 
 func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	c := full(t)
+	c.Postgres.Ledger = []URL{"postgres://me:hidden@h:1/d?password=hidden"}
 	var printed, logged bytes.Buffer
 	if err := c.Print(&printed); err != nil {
 		t.Fatal(err)

@@ -97,6 +97,10 @@ func (c *Config) validateServices(k *checker) {
 		"the URL of the management API, such as http://host:15672")
 	k.want(c.Postgres.URL.is("postgres", "postgresql"), "postgres.url", c.Postgres.URL,
 		"a URL such as postgres://user@host:5432/database")
+	for i, u := range c.Postgres.Ledger {
+		k.want(u.is("postgres", "postgresql") && !slices.Contains(c.Postgres.Ledger[:i], u), "postgres.ledger", u,
+			"URLs such as postgres://user@host:5432/database, each once")
+	}
 	k.want(c.MongoDB.URL.is("mongodb", "mongodb+srv"), "mongodb.url", c.MongoDB.URL, "a URL such as mongodb://host:27017")
 	k.want(c.MongoDB.Database != "" && !strings.ContainsAny(c.MongoDB.Database, `/\. "$`), "mongodb.database",
 		c.MongoDB.Database, `a name without / \ . " $ and spaces`)

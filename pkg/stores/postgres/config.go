@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,8 +18,9 @@ import (
 // Config says where the database is and how it is used.
 type Config struct {
 	URL        string        // postgres://user:password@host:port/database?options
+	Ledger     []string      // URLs of the servers that share the ledger, in the order in which they were when it was begun; none: URL's
 	Name       string        // application_name of the connections, for people who look at pg_stat_activity
-	MaxConns   int           // connections at once; a call waits for one
+	MaxConns   int           // connections at once to each server; a call waits for one
 	Timeout    time.Duration // of one call, where its context sets no earlier end
 	JobExpiry  time.Duration // how long a job's specification is believed without asking again
 	SkipSchema bool          // do not migrate: somebody else does
@@ -43,6 +45,11 @@ func (c *Config) Validate() error {
 	var errs []error
 	if _, err := pgxpool.ParseConfig(c.URL); c.URL == "" || err != nil {
 		errs = append(errs, errors.New("postgres URL: want postgres://user:password@host:port/database")) // err may hold the password
+	}
+	for i, u := range c.Ledger {
+		if _, err := pgxpool.ParseConfig(u); u == "" || err != nil || slices.Contains(c.Ledger[:i], u) {
+			errs = append(errs, fmt.Errorf("server %d of the postgres ledger: want postgres://user:password@host:port/database, each once", i+1))
+		}
 	}
 	if c.MaxConns < 1 {
 		errs = append(errs, fmt.Errorf("postgres max_conns %d: want at least 1", c.MaxConns))

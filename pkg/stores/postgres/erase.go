@@ -95,10 +95,12 @@ func (j *Jobs) eraseNumber(ctx context.Context, number int32) (erased []Erased, 
 		}
 	}
 	for _, t := range ofJobs {
-		for n := int64(1); err == nil && n > 0; {
-			if n, err = j.eraseSome(ctx, t.Table, number); n > 0 {
+		if err == nil {
+			err = j.s.everywhere(func(at *Store) error {
+				n, err := at.eraseRows(ctx, t.Table, number)
 				t.Rows += n
-			}
+				return err
+			})
 		}
 		if t.Rows > 0 {
 			erased = append(erased, t)
@@ -110,10 +112,18 @@ func (j *Jobs) eraseNumber(ctx context.Context, number int32) (erased []Erased, 
 // eraseBatch is how many rows a statement removes: few enough that it ends in time.
 const eraseBatch = 50_000
 
-func (j *Jobs) eraseSome(ctx context.Context, table string, number int32) (n int64, err error) {
-	err = j.s.do(ctx, fmt.Sprintf("delete rows of %s", table), func(ctx context.Context) error {
+// eraseRows removes the rows of a job from a table of this server.
+func (s *Store) eraseRows(ctx context.Context, table string, number int32) (rows int64, err error) {
+	for n := int64(1); err == nil && n > 0; rows += n {
+		n, err = s.eraseSome(ctx, table, number)
+	}
+	return rows, err
+}
+
+func (s *Store) eraseSome(ctx context.Context, table string, number int32) (n int64, err error) {
+	err = s.do(ctx, fmt.Sprintf("delete rows of %s", table), func(ctx context.Context) error {
 		sql := fmt.Sprintf(`DELETE FROM %s WHERE job = $1 AND (tableoid, ctid) IN (SELECT tableoid, ctid FROM %s WHERE job = $1 LIMIT %d)`, table, table, eraseBatch)
-		tag, err := j.s.pool.Exec(ctx, sql, number)
+		tag, err := s.pool.Exec(ctx, sql, number)
 		n = tag.RowsAffected()
 		return err
 	})

@@ -55,7 +55,7 @@ const (
 			WHERE f.job = $1 AND f.noted > r.expected - interval '10 minutes' AND a.host = r.host AND a.hash = r.hash)`
 	missedSQL      = `SELECT u.url, u.kind, u.task ` + missed + ` UNION ALL SELECT r.url, r.kind, r.task ` + unsaid
 	countMissedSQL = `SELECT (SELECT count(*) ` + missed + `) + (SELECT count(*) ` + unsaid + `)`
-	elsewhereSQL   = `INSERT INTO followed_since (job, since) SELECT number, now() FROM jobs
+	elsewhereSQL   = `INSERT INTO followed_since (job, since) SELECT number, now() FROM unnest($1::integer[]) AS number
 		ON CONFLICT (job) DO UPDATE SET since = excluded.since`
 )
 
@@ -75,7 +75,7 @@ func (f *Followed) Claimed(ctx context.Context, job crawl.JobID, page weburl.URL
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("links of %s: %w", page, err)
 	}
-	return f.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
+	return f.s.at(page.Key()).followed.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
 }
 
 func (f *Followed) close() { f.g.close() }
@@ -142,6 +142,10 @@ func (f *Followed) Unfollowed(ctx context.Context, in []weburl.KeyRange, before 
 }
 
 func (f *Followed) missed(ctx context.Context, j crawl.JobInfo, before time.Time, each func(crawl.Task) error) error {
+	return f.s.inTurn(func(at *Store) error { return at.followed.missedAt(ctx, j, before, each) })
+}
+
+func (f *Followed) missedAt(ctx context.Context, j crawl.JobInfo, before time.Time, each func(crawl.Task) error) error {
 	return f.s.report(ctx, fmt.Sprintf("pages of job %q whose links are missing", j.ID), func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, missedSQL, j.Number, before)
 		if err != nil {
@@ -175,17 +179,29 @@ func (f *Followed) Waiting(ctx context.Context, job crawl.JobID) (n int64, err e
 	if err != nil || !known {
 		return 0, err
 	}
-	err = f.s.report(ctx, fmt.Sprintf("count the pages of job %q whose links are missing", job), func(ctx context.Context, tx pgx.Tx) error {
-		return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&n)
+	return f.s.sum(func(at *Store) (n int64, err error) {
+		err = at.report(ctx, fmt.Sprintf("count the pages of job %q whose links are missing", job), func(ctx context.Context, tx pgx.Tx) error {
+			return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&n)
+		})
+		return n, err
 	})
-	return n, err
 }
 
 // Elsewhere records that the pages fetched so far are tracked by another table. A ring calls it now and then. If a node
 // is later taken out of the ring and works alone, it then does not take these pages for lost.
 func (f *Followed) Elsewhere(ctx context.Context) error {
 	return f.s.do(ctx, "note that pages are followed on a ring", func(ctx context.Context) error {
-		_, err := f.s.pool.Exec(ctx, elsewhereSQL)
-		return err
+		rows, err := f.s.pool.Query(ctx, `SELECT number FROM jobs ORDER BY number`)
+		if err != nil {
+			return err
+		}
+		numbers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+		if err != nil {
+			return err
+		}
+		return f.s.inTurn(func(at *Store) error {
+			_, err := at.pool.Exec(ctx, elsewhereSQL, numbers)
+			return err
+		})
 	})
 }

@@ -90,7 +90,7 @@ const (
 	DELETE FROM following AS f USING unnest($1::integer[], $2::bigint[], $3::uuid[]) AS a (job, host, hash)
 	WHERE f.job = a.job AND f.host = a.host AND f.hash = a.hash`
 	unfollowedSQL = `
-	SELECT j.id, f.url, f.kind, f.task FROM following f JOIN jobs j ON j.number = f.job WHERE f.expected < $1 AND NOT ` + whole + `
+	SELECT f.job, f.url, f.kind, f.task FROM following f WHERE f.expected < $1 AND NOT ` + whole + `
 		AND width_bucket(f.host, $2::bigint[]) & 1 = 1 ORDER BY f.job, f.host, f.hash`
 	strayedSQL = `
 	DELETE FROM following WHERE ctid = ANY (ARRAY(SELECT ctid FROM following f WHERE (expected IS NULL OR ` + whole + `) AND changed < $1 LIMIT 10000))`
@@ -103,6 +103,12 @@ const strayed = 24 * time.Hour
 
 // Expect implements crawl.Following.
 func (f *Following) Expect(ctx context.Context, tasks ...crawl.Task) error {
+	return onServers(f.s, tasks, keyOfTask, func(at *Store, part []crawl.Task, _ []int) error {
+		return at.following.expect(ctx, part)
+	})
+}
+
+func (f *Following) expect(ctx context.Context, tasks []crawl.Task) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -199,7 +205,7 @@ func (f *Following) Claimed(ctx context.Context, job crawl.JobID, page weburl.UR
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("links of %s: %w", page, err)
 	}
-	return f.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
+	return f.s.at(page.Key()).following.g.do(ctx, []claimedShare{newClaimedShare(ctx, job, page, s)})
 }
 
 func (f *Following) close() { f.g.close() }
@@ -251,6 +257,11 @@ func addShare(list []crawl.Share, s crawl.Share) []crawl.Share {
 // expected, and pages complete for a day.
 func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
 	each func(crawl.Task) error) error {
+	return f.s.inRanges(in, func(at *Store, in []weburl.KeyRange) error { return at.following.unfollowed(ctx, in, before, each) })
+}
+
+func (f *Following) unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
+	each func(crawl.Task) error) error {
 	err := f.s.do(ctx, "forget strayed shares of links", func(ctx context.Context) error {
 		_, err := f.s.pool.Exec(ctx, strayedSQL, time.Now().Add(-strayed))
 		return err
@@ -259,19 +270,27 @@ func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before
 		return err
 	}
 	return f.s.report(ctx, "pages whose links are missing", func(ctx context.Context, tx pgx.Tx) error {
+		jobs, err := f.s.jobNames(ctx, tx, allJobsSQL)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Query(ctx, unfollowedSQL, before, edgesOf(in))
 		if err != nil {
 			return err
 		}
-		var job string
+		var number int32
 		var url, stored []byte
 		var kind int16
-		_, err = pgx.ForEachRow(rows, []any{&job, &url, &kind, &stored}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&number, &url, &kind, &stored}, func() error {
+			job, known := jobs[number]
+			if !known {
+				return nil
+			}
 			u, err := weburl.ParseStored(url)
 			if err != nil {
 				return err
 			}
-			t, err := restoreTask(crawl.JobID(job), u, crawl.Kind(kind), stored)
+			t, err := restoreTask(job, u, crawl.Kind(kind), stored)
 			if err != nil {
 				return err
 			}
@@ -293,6 +312,12 @@ func (f *Following) Missing(ctx context.Context, job crawl.JobID, before time.Ti
 
 // Forget implements crawl.Following.
 func (f *Following) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
+	return onServers(f.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
+		return at.following.forget(ctx, job, part)
+	})
+}
+
+func (f *Following) forget(ctx context.Context, job crawl.JobID, keys []weburl.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -312,6 +337,10 @@ func (f *Following) Forget(ctx context.Context, job crawl.JobID, keys ...weburl.
 
 // Waiting implements crawl.Following.
 func (f *Following) Waiting(ctx context.Context, job crawl.JobID) (n int64, err error) {
+	return f.s.sum(func(at *Store) (int64, error) { return at.following.waiting(ctx, job) })
+}
+
+func (f *Following) waiting(ctx context.Context, job crawl.JobID) (n int64, err error) {
 	err = f.s.do(ctx, fmt.Sprintf("count the pages of job %q whose links are on their way", job), func(ctx context.Context) error {
 		number, known, err := f.s.jobs.find(ctx, job)
 		if err != nil || !known {

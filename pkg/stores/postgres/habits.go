@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // The statements. Rows are written in the order of their hosts, so two writers do not wait for one another in a circle.
@@ -19,6 +21,18 @@ const (
 
 // Habits implements crawl.Revisits.
 func (r *Revisits) Habits(ctx context.Context, job crawl.JobID, hosts ...uint64) ([]revisit.Habits, error) {
+	return onServersAsk(r.s, hosts, keyOfHost, func(at *Store, part []uint64) ([]revisit.Habits, error) {
+		return (&Revisits{at}).habits(ctx, job, part)
+	})
+}
+
+// keyOfHost is a key of a host: its server has the others.
+func keyOfHost(host *uint64) (k weburl.Key) {
+	binary.BigEndian.PutUint64(k[:8], *host)
+	return k
+}
+
+func (r *Revisits) habits(ctx context.Context, job crawl.JobID, hosts []uint64) ([]revisit.Habits, error) {
 	out := make([]revisit.Habits, len(hosts))
 	if len(hosts) == 0 {
 		return out, nil
@@ -36,6 +50,13 @@ func (r *Revisits) Habits(ctx context.Context, job crawl.JobID, hosts ...uint64)
 
 // PutHabits implements crawl.Revisits.
 func (r *Revisits) PutHabits(ctx context.Context, job crawl.JobID, hs ...crawl.HostHabits) error {
+	return onServers(r.s, hs, func(h *crawl.HostHabits) weburl.Key { return keyOfHost(&h.Host) },
+		func(at *Store, part []crawl.HostHabits, _ []int) error {
+			return (&Revisits{at}).putHabits(ctx, job, part)
+		})
+}
+
+func (r *Revisits) putHabits(ctx context.Context, job crawl.JobID, hs []crawl.HostHabits) error {
 	if len(hs) == 0 {
 		return nil
 	}

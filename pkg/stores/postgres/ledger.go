@@ -83,6 +83,12 @@ func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Ent
 			return crawl.Permanent(err)
 		}
 	}
+	return onServers(u.s, entries, keyOfEntry, func(at *Store, part []crawl.Entry, _ []int) error {
+		return (&URLs{at}).finish(ctx, job, part)
+	})
+}
+
+func (u *URLs) finish(ctx context.Context, job crawl.JobID, entries []crawl.Entry) error {
 	now := time.Now()
 	at := func(i int) time.Time {
 		if entries[i].At.IsZero() {
@@ -108,8 +114,14 @@ func checkOutcome(e *crawl.Entry) error {
 // Reopen implements crawl.Ledger.
 func (u *URLs) Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
 	now := time.Now()
-	return u.change(ctx, job, "reopen", len(keys), func(i int) weburl.Key { return keys[i] }, reopenSQL,
-		func(*batch) []any { return []any{now} })
+	return u.changeKeys(ctx, job, "reopen", keys, reopenSQL, func(*batch) []any { return []any{now} })
+}
+
+// changeKeys is change on the servers that have the keys.
+func (u *URLs) changeKeys(ctx context.Context, job crawl.JobID, what string, keys []weburl.Key, sql string, columns func(*batch) []any) error {
+	return onServers(u.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
+		return (&URLs{at}).change(ctx, job, what, len(part), func(i int) weburl.Key { return part[i] }, sql, columns)
+	})
 }
 
 // change sends a statement that changes rows and counts them.
@@ -140,6 +152,12 @@ const lookupSQL = `
 
 // Lookup implements crawl.Ledger.
 func (u *URLs) Lookup(ctx context.Context, job crawl.JobID, keys ...weburl.Key) ([]crawl.Entry, error) {
+	return onServersAsk(u.s, keys, sameKey, func(at *Store, part []weburl.Key) ([]crawl.Entry, error) {
+		return (&URLs{at}).lookup(ctx, job, part)
+	})
+}
+
+func (u *URLs) lookup(ctx context.Context, job crawl.JobID, keys []weburl.Key) ([]crawl.Entry, error) {
 	out := make([]crawl.Entry, len(keys))
 	for i, k := range keys {
 		out[i].Key = k

@@ -32,6 +32,12 @@ const walkSettings = `SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = of
 
 // LeftOut implements crawl.LeftOuts. A call reads on until it has found enough: it has no time limit but its context.
 func (u *URLs) LeftOut(ctx context.Context, job crawl.JobID, after weburl.Key, n int) (list []crawl.LeftOut, err error) {
+	return walk(u.s, after, n, func(at *Store, n int) ([]crawl.LeftOut, error) {
+		return (&URLs{at}).leftOut(ctx, job, after, n)
+	})
+}
+
+func (u *URLs) leftOut(ctx context.Context, job crawl.JobID, after weburl.Key, n int) (list []crawl.LeftOut, err error) {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return nil, err
@@ -57,7 +63,7 @@ func (u *URLs) WhyLeftOut(ctx context.Context, job crawl.JobID, k weburl.Key) (l
 		if err != nil || !known {
 			return err
 		}
-		rows, err := u.s.pool.Query(ctx, whyLeftOutSQL, number, hostOf(k), hashOf(k))
+		rows, err := u.s.at(k).pool.Query(ctx, whyLeftOutSQL, number, hostOf(k), hashOf(k))
 		if err != nil {
 			return err
 		}
@@ -115,7 +121,7 @@ var releaseSQL = `
 
 // Release implements crawl.LeftOuts.
 func (u *URLs) Release(ctx context.Context, job crawl.JobID, keys ...weburl.Key) error {
-	return u.change(ctx, job, "release", len(keys), func(i int) weburl.Key { return keys[i] }, releaseSQL, func(*batch) []any { return nil })
+	return u.changeKeys(ctx, job, "release", keys, releaseSQL, func(*batch) []any { return nil })
 }
 
 // leftOutArgs are the columns that excludeSQL keeps of exclusions, besides their URLs and reasons.

@@ -24,6 +24,11 @@ type life struct {
 // discarded names the job that was deleted.
 func discarded(id crawl.JobID) error { return fmt.Errorf("job %q: %w", id, crawl.ErrDiscarded) }
 
+// lifeSQL also tells on how many servers the ledger is: a program that was started before it was spread must not write
+// to this one what belongs to another.
+const lifeSQL = `SELECT number, first_epoch, record_life, created, deleted IS NOT NULL, coalesce((SELECT servers FROM ledger_servers WHERE place = 0), 0)
+	FROM jobs WHERE id = $1`
+
 // life returns the present life of a job; false where nobody has ever heard of it.
 func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, err error) {
 	if l, known = j.believed(id); known {
@@ -31,13 +36,16 @@ func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, er
 	}
 	asked := time.Now()
 	l = life{}
-	err = j.s.pool.QueryRow(ctx, `SELECT number, first_epoch, record_life, created, deleted IS NOT NULL FROM jobs WHERE id = $1`, indexed(string(id))).
-		Scan(&l.number, &l.first, &l.records, &l.created, &l.dead)
+	var servers int
+	err = j.s.pool.QueryRow(ctx, lifeSQL, indexed(string(id))).Scan(&l.number, &l.first, &l.records, &l.created, &l.dead, &servers)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return life{}, false, nil
 	}
 	if err != nil {
 		return life{}, false, err
+	}
+	if servers != len(j.s.cfg.Ledger) {
+		return life{}, false, j.s.notHere(ctx, 0, servers, len(j.s.cfg.Ledger))
 	}
 	l.until = asked.Add(j.s.cfg.JobExpiry)
 	j.mu.Lock()

@@ -12,7 +12,7 @@ import (
 )
 
 // Members decides whose writes are accepted: for each node, those of one registration, made under a ring table that is
-// recent enough.
+// recent enough. Each server that is written to decides for itself, and a change has come about when all know of it.
 type Members struct{ s *Store }
 
 // Members returns the members.
@@ -25,6 +25,10 @@ func (m *Members) Enter(ctx context.Context, k ring.Token) error {
 	if err := ring.CheckName(k.Node); err != nil {
 		return fmt.Errorf("enter the ring: %w", err)
 	}
+	return m.s.everywhere(func(at *Store) error { return (&Members{at}).enter(ctx, k) })
+}
+
+func (m *Members) enter(ctx context.Context, k ring.Token) error {
 	what := fmt.Sprintf("enter node %s, incarnation %d, into the ring", k.Node, k.Incarnation)
 	return m.s.do(ctx, what, func(ctx context.Context) error {
 		var counts bool
@@ -48,6 +52,10 @@ const (
 //
 // It changes the rows one by one, so that no node's writes wait for those of another.
 func (m *Members) Raise(ctx context.Context, t *ring.Table) error {
+	return m.s.everywhere(func(at *Store) error { return (&Members{at}).raise(ctx, t) })
+}
+
+func (m *Members) raise(ctx context.Context, t *ring.Table) error {
 	epoch := int64(t.Epoch())
 	rows, err := m.rows(ctx)
 	if err != nil {
@@ -126,6 +134,10 @@ func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
 // Reset deletes all members. Use it for a ring that was created anew, whose epochs start again, when no node of the old
 // ring runs any more.
 func (m *Members) Reset(ctx context.Context) error {
+	return m.s.everywhere(func(at *Store) error { return (&Members{at}).reset(ctx) })
+}
+
+func (m *Members) reset(ctx context.Context) error {
 	return m.s.do(ctx, "forget the members of the ring", func(ctx context.Context) error {
 		const sql = `WITH gone AS (DELETE FROM members WHERE node <> '') UPDATE members SET floor = 0 WHERE node = ''`
 		_, err := m.s.pool.Exec(ctx, sql)

@@ -64,15 +64,19 @@ func (u *URLs) Open(ctx context.Context, in []weburl.KeyRange, owned func(weburl
 
 func (u *URLs) open(ctx context.Context, way openWay, in []weburl.KeyRange, owned func(weburl.URL) bool,
 	each func(crawl.Task) error) error {
-	if len(in) == 0 {
-		return nil
-	}
+	return u.s.inRanges(in, func(at *Store, in []weburl.KeyRange) error {
+		return (&URLs{at}).openAt(ctx, way, in, owned, each)
+	})
+}
+
+func (u *URLs) openAt(ctx context.Context, way openWay, in []weburl.KeyRange, owned func(weburl.URL) bool,
+	each func(crawl.Task) error) error {
 	return u.s.report(ctx, "open URLs", func(ctx context.Context, tx pgx.Tx) error {
-		jobs, err := jobNames(ctx, tx)
+		jobs, err := u.s.jobNames(ctx, tx, allJobsSQL)
 		if err != nil {
 			return err
 		}
-		rows, err := queryOpen(ctx, tx, way, in)
+		rows, err := queryOpen(ctx, tx, way, in, len(u.s.main.ledger))
 		if err != nil {
 			return err
 		}
@@ -98,14 +102,14 @@ func (u *URLs) open(ctx context.Context, way openWay, in []weburl.KeyRange, owne
 	})
 }
 
-// queryOpen sends one of the statements above.
-func queryOpen(ctx context.Context, tx pgx.Tx, way openWay, in []weburl.KeyRange) (pgx.Rows, error) {
+// queryOpen sends one of the statements above to one of several servers.
+func queryOpen(ctx context.Context, tx pgx.Tx, way openWay, in []weburl.KeyRange, servers int) (pgx.Rows, error) {
 	if way == cheapest {
 		var pages, open float64
 		if err := tx.QueryRow(ctx, openSizesSQL).Scan(&pages, &open); err != nil {
 			return nil, err
 		}
-		way = cheaper(pages, open, in)
+		way = cheaper(pages, float64(servers)*open, in)
 	}
 	if way == byPass {
 		return tx.Query(ctx, openPassSQL, edgesOf(in))
@@ -118,7 +122,7 @@ func queryOpen(ctx context.Context, tx pgx.Tx, way openWay, in []weburl.KeyRange
 }
 
 // cheaper compares two estimates: a page of the table for each open URL of the ranges, and a page of the index for each
-// range and partition; and the whole table in its order.
+// range and partition; and the whole table in its order. open is how many there would be in all ranges together.
 func cheaper(pages, open float64, in []weburl.KeyRange) openWay {
 	if open < 0 || randomCost*weburl.Share(in)*open+float64(urlsPartitions*len(in)) > pages {
 		return byPass
@@ -126,9 +130,20 @@ func cheaper(pages, open float64, in []weburl.KeyRange) openWay {
 	return byRanges
 }
 
-// jobNames returns the jobs by their numbers.
-func jobNames(ctx context.Context, tx pgx.Tx) (map[int32]crawl.JobID, error) {
-	rows, err := tx.Query(ctx, `SELECT number, id FROM jobs`)
+const allJobsSQL = `SELECT number, id FROM jobs`
+
+// jobNames returns jobs by their numbers, for a transaction that reads rows of many: those of whatever its snapshot
+// shows. Jobs are on the main server. If this is another, it asks there once the snapshot is taken: a job whose number
+// stands in a row that was written before it is there.
+func (s *Store) jobNames(ctx context.Context, tx pgx.Tx, sql string) (map[int32]crawl.JobID, error) {
+	query := tx.Query
+	if s.main != s {
+		if _, err := tx.Exec(ctx, `SELECT 1`); err != nil {
+			return nil, err
+		}
+		query = s.main.pool.Query
+	}
+	rows, err := query(ctx, sql)
 	if err != nil {
 		return nil, err
 	}

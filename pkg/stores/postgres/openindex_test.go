@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// olderSQL makes the schema that of the version before.
+// olderSQL makes the schema that of the version before, but for ledger_servers, which the stores of these tests read.
 const olderSQL = `DROP TABLE agents, program_settings, held_hosts, guest_turns; DROP INDEX urls_open; DELETE FROM goose_db_version WHERE version_id >= 24`
 
 const (

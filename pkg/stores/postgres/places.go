@@ -38,6 +38,12 @@ func (p *Places) LeavePlaces(ctx context.Context, job crawl.JobID, keys ...webur
 }
 
 func (p *Places) change(ctx context.Context, what, sql string, job crawl.JobID, keys []weburl.Key) error {
+	return onServers(p.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
+		return (&Places{at}).changeAt(ctx, what, sql, job, part)
+	})
+}
+
+func (p *Places) changeAt(ctx context.Context, what, sql string, job crawl.JobID, keys []weburl.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -54,6 +60,15 @@ func (p *Places) change(ctx context.Context, what, sql string, job crawl.JobID, 
 
 // Places implements crawl.Places.
 func (p *Places) Places(ctx context.Context, job crawl.JobID) (keys []weburl.Key, err error) {
+	err = p.s.inTurn(func(at *Store) error {
+		more, err := (&Places{at}).places(ctx, job)
+		keys = append(keys, more...)
+		return err
+	})
+	return keys, err
+}
+
+func (p *Places) places(ctx context.Context, job crawl.JobID) (keys []weburl.Key, err error) {
 	err = p.s.do(ctx, fmt.Sprintf("pages of job %q that keep their places", job), func(ctx context.Context) error {
 		number, known, err := p.s.jobs.find(ctx, job)
 		if err != nil || !known {

@@ -32,6 +32,11 @@ const (
 	holdSQL      = `WITH held AS (INSERT INTO queue_look_held (look, host, hash, how) SELECT $1, a.host, a.hash, a.how
 		FROM unnest($3::bigint[], $4::uuid[], $5::smallint[]) AS a (host, hash, how) RETURNING 1)
 		UPDATE queue_look_answers SET rows = rows + (SELECT count(*) FROM held) WHERE look = $1 AND node = $2`
+	// holdAtSQL is holdSQL on a server of the ledger, where nobody begins or answers.
+	holdAtSQL = `WITH held AS (INSERT INTO queue_look_held (look, host, hash, how) SELECT $1, a.host, a.hash, a.how
+		FROM unnest($3::bigint[], $4::uuid[], $5::smallint[]) AS a (host, hash, how) RETURNING 1)
+		INSERT INTO queue_look_answers AS a (look, node, step, rows) SELECT $1, $2, 1, count(*) FROM held
+		ON CONFLICT (look, node) DO UPDATE SET rows = a.rows + excluded.rows`
 	answersSQL   = `WITH beat AS (UPDATE queue_looks SET beat = now() WHERE id = $1) SELECT node, step, unread, coalesce(fault, '') FROM queue_look_answers WHERE look = $1 ORDER BY node`
 	closeLookSQL = `UPDATE queue_looks SET closing = true, beat = now() WHERE id = $1`
 	openNowSQL   = `INSERT INTO queue_look_open (look, host, hash) SELECT $1, host, hash FROM urls WHERE job = $2 AND state = 1 AND url IS NOT NULL`
@@ -88,13 +93,23 @@ func (q *QueueLooks) Hold(ctx context.Context, id int64, node string, held ...cr
 	if len(held) == 0 {
 		return nil
 	}
+	return onServers(q.s, held, func(h *crawl.HeldURL) weburl.Key { return h.Key }, func(at *Store, part []crawl.HeldURL, _ []int) error {
+		return (&QueueLooks{at}).hold(ctx, id, node, part)
+	})
+}
+
+func (q *QueueLooks) hold(ctx context.Context, id int64, node string, held []crawl.HeldURL) error {
 	hosts, how := make([]int64, len(held)), make([]int16, len(held))
 	hashes := make(pgtype.FlatArray[pgtype.UUID], len(held))
 	for i, h := range held {
 		hosts[i], hashes[i], how[i] = hostOf(h.Key), hashOf(h.Key), int16(h.How)
 	}
 	return q.s.do(ctx, fmt.Sprintf("note %d URLs that the frontier holds", len(held)), func(ctx context.Context) error {
-		_, err := q.s.pool.Exec(ctx, holdSQL, id, node, hosts, hashes, how)
+		sql := holdSQL
+		if q.s.main != q.s {
+			sql = holdAtSQL
+		}
+		_, err := q.s.pool.Exec(ctx, sql, id, node, hosts, hashes, how)
 		return err
 	})
 }
@@ -122,11 +137,15 @@ func (q *QueueLooks) Answers(ctx context.Context, id int64) (all []crawl.LookAns
 
 // NoteOpen notes which URLs of the job are open now, and returns their number.
 func (q *QueueLooks) NoteOpen(ctx context.Context, id int64, job crawl.JobID) (n int64, err error) {
-	what := fmt.Sprintf("note the open URLs of job %q", job)
 	number, known, err := q.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return 0, err
 	}
+	what := fmt.Sprintf("note the open URLs of job %q", job)
+	return q.s.sum(func(at *Store) (int64, error) { return (&QueueLooks{at}).noteOpen(ctx, what, id, number) })
+}
+
+func (q *QueueLooks) noteOpen(ctx context.Context, what string, id int64, number int32) (n int64, err error) {
 	err = pgx.BeginFunc(ctx, q.s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, reportSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
@@ -156,7 +175,31 @@ func (q *QueueLooks) Unheld(ctx context.Context, id int64, job crawl.JobID, note
 	if err != nil || !known {
 		return err
 	}
-	return q.s.report(ctx, fmt.Sprintf("open URLs of job %q that no frontier holds", job), func(ctx context.Context, tx pgx.Tx) error {
+	what := fmt.Sprintf("open URLs of job %q that no frontier holds", job)
+	notedAt := make([]int64, len(q.s.ledger)) // what each server lost in a crash is missing in the sum
+	err = q.s.together(func(i int, at *Store) error {
+		return at.do(ctx, what, func(ctx context.Context) error { return at.pool.QueryRow(ctx, heldRowsSQL, id).Scan(&notedAt[i], nil) })
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range notedAt {
+		noted -= n
+	}
+	if noted != 0 {
+		return fault(what, errLookGone)
+	}
+	for i, at := range q.s.ledger {
+		if err := (&QueueLooks{at}).unheld(ctx, what, id, number, notedAt[i], each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *QueueLooks) unheld(ctx context.Context, what string, id int64, number int32, noted int64,
+	each func(weburl.Key, weburl.URL, crawl.Holding) error) error {
+	return q.s.report(ctx, what, func(ctx context.Context, tx pgx.Tx) error {
 		var open int64
 		var whole bool
 		if err := tx.QueryRow(ctx, heldRowsSQL, id).Scan(&open, &whole); err != nil {
@@ -203,7 +246,21 @@ func (q *QueueLooks) deleteOld(ctx context.Context) error {
 	return err
 }
 
+// delete deletes a look, on the main server last: until then it is known that there is something to delete.
 func (q *QueueLooks) delete(ctx context.Context, id int64) error {
+	err := q.s.inTurn(func(at *Store) error {
+		if at == q.s {
+			return nil
+		}
+		return (&QueueLooks{at}).deleteAt(ctx, id)
+	})
+	if err != nil {
+		return err
+	}
+	return q.deleteAt(ctx, id)
+}
+
+func (q *QueueLooks) deleteAt(ctx context.Context, id int64) error {
 	b := &pgx.Batch{}
 	for _, table := range []string{"queue_look_open", "queue_look_held", "queue_look_answers"} {
 		b.Queue(`DELETE FROM `+table+` WHERE look = $1`, id)

@@ -39,9 +39,13 @@ const entriesSQL = `SELECT u.host, u.hash, url, ` + entryColumns + `, k.unkept F
 	LEFT JOIN (SELECT host, hash, reason FROM unkept WHERE job = $1) AS k (host, hash, unkept) ON k.host = u.host AND k.hash = u.hash
 	WHERE u.job = $1 ORDER BY u.host, u.hash`
 
-// Entries calls each with every entry of a job, in the order of the keys, from one snapshot. It holds one row at a
-// time. An error of each stops it.
+// Entries calls each with every entry of a job, in the order of the keys, from one snapshot of each server. It holds
+// one row at a time. An error of each stops it.
 func (u *URLs) Entries(ctx context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error {
+	return u.s.inTurn(func(at *Store) error { return (&URLs{at}).entries(ctx, job, each) })
+}
+
+func (u *URLs) entries(ctx context.Context, job crawl.JobID, each func(crawl.LedgerRow) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -64,8 +68,18 @@ var recountSQL = `
 			GROUP BY verdict, kind, status, reason) d`, "n", "true") + `
 	) c GROUP BY counter, coalesce(arg, '')`
 
-// Recount counts a job's rows for an audit; it reads the whole job. stood is the Tally of the same snapshot.
+// Recount counts a job's rows for an audit; it reads the whole job. stood is the Tally of the same snapshot: of each
+// server, one.
 func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error) {
+	counts, stands := make([]crawl.Tally, len(u.s.ledger)), make([]crawl.Tally, len(u.s.ledger))
+	err = u.s.together(func(i int, at *Store) (err error) {
+		counts[i], stands[i], err = (&URLs{at}).recount(ctx, job)
+		return err
+	})
+	return sumTallies(counts), sumTallies(stands), err
+}
+
+func (u *URLs) recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error) {
 	if _, _, err := u.s.jobs.find(ctx, job); err != nil { // so that the report needs one connection
 		return counted, stood, err
 	}
@@ -84,6 +98,10 @@ func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood cra
 
 // CountAgain makes a job's counters those of its rows: for repairs, while nothing moves.
 func (u *URLs) CountAgain(ctx context.Context, job crawl.JobID) error {
+	return u.s.inTurn(func(at *Store) error { return (&URLs{at}).countAgain(ctx, job) })
+}
+
+func (u *URLs) countAgain(ctx context.Context, job crawl.JobID) error {
 	return u.s.do(ctx, fmt.Sprintf("count the URLs of job %q again", job), func(ctx context.Context) error {
 		number, known, err := u.s.jobs.find(ctx, job)
 		if err != nil || !known {

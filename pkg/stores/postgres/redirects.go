@@ -27,7 +27,7 @@ const (
 
 // Redirect implements crawl.Redirects.
 func (r *Redirects) Redirect(ctx context.Context, job crawl.JobID, from, to weburl.URL) error {
-	return r.s.note(ctx, fmt.Sprintf("note where %s redirects to", from), redirectSQL, job, from, to.String())
+	return r.s.at(from.Key()).note(ctx, fmt.Sprintf("note where %s redirects to", from), redirectSQL, job, from, to.String())
 }
 
 // note writes a text about a URL into a table of the key's columns and the text's.
@@ -51,7 +51,7 @@ func (r *Redirects) Target(ctx context.Context, job crawl.JobID, from weburl.URL
 		}
 		k := from.Key()
 		var target []byte
-		err = r.s.pool.QueryRow(ctx, targetSQL, number, hostOf(k), hashOf(k)).Scan(&target)
+		err = r.s.at(k).pool.QueryRow(ctx, targetSQL, number, hostOf(k), hashOf(k)).Scan(&target)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

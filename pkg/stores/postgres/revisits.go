@@ -42,6 +42,11 @@ const (
 
 // Put implements crawl.Revisits.
 func (r *Revisits) Put(ctx context.Context, job crawl.JobID, rs ...crawl.Revisit) error {
+	key := func(p *crawl.Revisit) weburl.Key { return p.URL.Key() }
+	return onServers(r.s, rs, key, func(at *Store, part []crawl.Revisit, _ []int) error { return (&Revisits{at}).put(ctx, job, part) })
+}
+
+func (r *Revisits) put(ctx context.Context, job crawl.JobID, rs []crawl.Revisit) error {
 	if len(rs) == 0 {
 		return nil
 	}
@@ -95,6 +100,12 @@ func (r *Revisits) change(ctx context.Context, job crawl.JobID, what, sql string
 
 // States implements crawl.Revisits.
 func (r *Revisits) States(ctx context.Context, job crawl.JobID, keys ...weburl.Key) ([]revisit.State, error) {
+	return onServersAsk(r.s, keys, sameKey, func(at *Store, part []weburl.Key) ([]revisit.State, error) {
+		return (&Revisits{at}).states(ctx, job, part)
+	})
+}
+
+func (r *Revisits) states(ctx context.Context, job crawl.JobID, keys []weburl.Key) ([]revisit.State, error) {
 	out := make([]revisit.State, len(keys))
 	if len(keys) == 0 {
 		return out, nil
@@ -136,13 +147,19 @@ func (r *Revisits) Drop(ctx context.Context, job crawl.JobID, keys ...weburl.Key
 	if _, known, err := r.s.jobs.find(ctx, job); err != nil || !known || len(keys) == 0 {
 		return err
 	}
-	b := makeBatch(len(keys), func(i int) weburl.Key { return keys[i] })
-	return r.change(ctx, job, fmt.Sprintf("forget %d pages between their visits", len(keys)), revisitDropSQL, []any{int32(0), b.hosts, b.hashes})
+	return onServers(r.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
+		b := makeBatch(len(part), func(i int) weburl.Key { return part[i] })
+		return (&Revisits{at}).change(ctx, job, fmt.Sprintf("forget %d pages between their visits", len(part)), revisitDropSQL, []any{int32(0), b.hosts, b.hashes})
+	})
 }
 
-// Each implements crawl.Revisits, over what is stored at one moment. While it runs, the server keeps all row versions
-// since that moment.
+// Each implements crawl.Revisits, over what each server has at one moment. While it runs, the server keeps all row
+// versions since that moment.
 func (r *Revisits) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, revisit.State) error) error {
+	return r.s.inTurn(func(at *Store) error { return (&Revisits{at}).each(ctx, job, each) })
+}
+
+func (r *Revisits) each(ctx context.Context, job crawl.JobID, each func(weburl.Key, revisit.State) error) error {
 	number, known, err := r.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -168,6 +185,10 @@ func (r *Revisits) Each(ctx context.Context, job crawl.JobID, each func(weburl.K
 
 // EachURL implements crawl.SharedRevisits.
 func (r *Revisits) EachURL(ctx context.Context, job crawl.JobID, each func(crawl.Revisit) error) error {
+	return r.s.inTurn(func(at *Store) error { return (&Revisits{at}).eachURL(ctx, job, each) })
+}
+
+func (r *Revisits) eachURL(ctx context.Context, job crawl.JobID, each func(crawl.Revisit) error) error {
 	number, known, err := r.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err

@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,6 +40,20 @@ func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int
 	if n < 1 {
 		return nil, nil
 	}
+	err = r.s.inTurn(func(at *Store) error {
+		more, err := (&Revisits{at}).due(ctx, job, by, n, mine)
+		out = append(out, more...)
+		return err
+	})
+	if len(r.s.ledger) > 1 {
+		slices.SortStableFunc(out, func(a, b crawl.Revisit) int {
+			return cmp.Compare(revisit.Bucket(a.Due), revisit.Bucket(b.Due))
+		})
+	}
+	return out[:min(n, len(out))], err
+}
+
+func (r *Revisits) due(ctx context.Context, job crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, err error) {
 	rows := n
 	if mine != nil {
 		rows = max(2*n, dueRows)
@@ -63,20 +80,30 @@ func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int
 	return out, err
 }
 
-const revisitTakenSQL = `
-	SELECT j.id, r.url, r.state FROM revisits r JOIN jobs j ON j.number = r.job WHERE r.bucket IS NULL AND j.state <> 'ended' AND j.deleted IS NULL
-		AND width_bucket(r.host, $1::bigint[]) & 1 = 1`
+const (
+	revisitTakenSQL = `SELECT job, url, state FROM revisits r
+		WHERE bucket IS NULL AND job = ANY ($1::integer[]) AND width_bucket(host, $2::bigint[]) & 1 = 1`
+	unendedJobsSQL = allJobsSQL + ` WHERE state <> 'ended' AND deleted IS NULL`
+)
 
 // Taken hands each page in the ranges that is neither due nor gone to each, over all jobs that have not ended: its
-// visit is queued or made. The server reads those of all ranges, and those that are gone. They are those of one moment.
-// An error of each stops it.
+// visit is queued or made. The server reads those of all ranges, and those that are gone. They are those of one moment
+// of each server. An error of each stops it.
 func (r *Revisits) Taken(ctx context.Context, in []weburl.KeyRange, each func(crawl.JobID, crawl.Revisit) error) error {
+	return r.s.inRanges(in, func(at *Store, in []weburl.KeyRange) error { return (&Revisits{at}).taken(ctx, in, each) })
+}
+
+func (r *Revisits) taken(ctx context.Context, in []weburl.KeyRange, each func(crawl.JobID, crawl.Revisit) error) error {
 	return r.s.report(ctx, "pages whose visits are under way", func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, revisitTakenSQL, edgesOf(in))
+		jobs, err := r.s.jobNames(ctx, tx, unendedJobsSQL)
 		if err != nil {
 			return err
 		}
-		var job string
+		rows, err := tx.Query(ctx, revisitTakenSQL, slices.Sorted(maps.Keys(jobs)), edgesOf(in))
+		if err != nil {
+			return err
+		}
+		var job int32
 		var url, state pgtype.DriverBytes
 		_, err = pgx.ForEachRow(rows, []any{&job, &url, &state}, func() error {
 			s, err := revisit.DecodeState(state)
@@ -87,7 +114,7 @@ func (r *Revisits) Taken(ctx context.Context, in []weburl.KeyRange, each func(cr
 			if err != nil {
 				return err
 			}
-			return each(crawl.JobID(job), crawl.Revisit{URL: at, State: s})
+			return each(jobs[job], crawl.Revisit{URL: at, State: s})
 		})
 		return err
 	})

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -18,6 +20,10 @@ const settledSQL = `
 // Settled calls each with the task of every URL of a job that has one of the verdicts and, if reasons are given, one of
 // the reasons, in no order. It reads the whole job. An error of each stops it.
 func (u *URLs) Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error {
+	return u.s.inTurn(func(at *Store) error { return (&URLs{at}).settled(ctx, job, verdicts, reasons, each) })
+}
+
+func (u *URLs) settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -57,10 +63,33 @@ type Why struct {
 
 const settledReasonsSQL = `
 	SELECT CASE state WHEN 3 THEN $2 ELSE verdict END, coalesce(CASE state WHEN 3 THEN left_out ELSE reason END, ''), count(*)
-	FROM urls WHERE job = $1 AND state IN (2, 3) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`
+	FROM urls WHERE job = $1 AND state IN (2, 3) GROUP BY 1, 2`
 
 // Reasons counts a job's finished and excluded URLs by verdict and reason, most frequent first. It reads the whole job.
-func (u *URLs) Reasons(ctx context.Context, job crawl.JobID) (out []Why, err error) {
+func (u *URLs) Reasons(ctx context.Context, job crawl.JobID) ([]Why, error) {
+	type why struct {
+		verdict crawl.Verdict
+		reason  string
+	}
+	counts := map[why]int64{}
+	err := u.s.inTurn(func(at *Store) error {
+		part, err := (&URLs{at}).reasons(ctx, job)
+		for _, w := range part {
+			counts[why{w.Verdict, w.Reason}] += w.URLs
+		}
+		return err
+	})
+	out := make([]Why, 0, len(counts))
+	for w, n := range counts {
+		out = append(out, Why{w.verdict, w.reason, n})
+	}
+	slices.SortFunc(out, func(a, b Why) int {
+		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Reason, b.Reason))
+	})
+	return out, err
+}
+
+func (u *URLs) reasons(ctx context.Context, job crawl.JobID) (out []Why, err error) {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 var _ crawl.Splits = (*Following)(nil)
@@ -20,6 +21,13 @@ const splitsSQL = `
 
 // Whole implements crawl.Splits.
 func (f *Following) Whole(ctx context.Context, job crawl.JobID, splits ...crawl.Split) ([]bool, error) {
+	key := func(s *crawl.Split) weburl.Key { return s.Page.Key() }
+	return onServersAsk(f.s, splits, key, func(at *Store, part []crawl.Split) ([]bool, error) {
+		return at.following.whole(ctx, job, part)
+	})
+}
+
+func (f *Following) whole(ctx context.Context, job crawl.JobID, splits []crawl.Split) ([]bool, error) {
 	out := make([]bool, len(splits))
 	if len(splits) == 0 {
 		return out, nil

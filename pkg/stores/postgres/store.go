@@ -10,8 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Store is the stores of one database over one pool of connections. It is safe for concurrent use.
+// Store is the stores of one database over one pool of connections, and of those that share its ledger. It is safe for
+// concurrent use.
 type Store struct {
+	main      *Store   // which has the jobs: this one, or that to whose ledger it belongs
+	ledger    []*Store // the servers of the ledger, in the order of their keys; mostly this one
 	cfg       Config
 	log       *slog.Logger
 	pool      *pgxpool.Pool
@@ -30,6 +33,22 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	s, err := openServer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.main, s.jobs = s, newJobs(s)
+	s.follow()
+	s.budgets, s.attempt, s.content, s.resources = newBudgets(s), newAttemptLog(s), &ContentSet{s: s}, newResources(s)
+	if err := s.addServers(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openServer connects to one server.
+func openServer(ctx context.Context, cfg Config) (*Store, error) {
 	pc, err := cfg.pool()
 	if err != nil {
 		return nil, errors.New("postgres URL cannot be read")
@@ -43,19 +62,33 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", address(pc.ConnConfig), err)
 	}
-	if err := s.Ping(ctx); err != nil {
+	if err := s.ping(ctx); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
-	s.jobs, s.budgets, s.attempt, s.content = newJobs(s), newBudgets(s), newAttemptLog(s), &ContentSet{s: s}
-	s.resources = newResources(s)
-	s.following = newFollowing(s)
-	s.followed = newFollowed(s.following)
 	return s, nil
 }
 
-// Ping asks the server for a sign of life.
+// follow is for a server of the ledger.
+func (s *Store) follow() {
+	s.following = newFollowing(s)
+	s.followed = newFollowed(s.following)
+}
+
+// Ping asks each server for a sign of life.
 func (s *Store) Ping(ctx context.Context) error {
+	errs := make([]error, 1+len(s.ledger))
+	errs[0] = s.ping(ctx)
+	_ = s.together(func(i int, at *Store) error { // the errors are in the list
+		if at != s {
+			errs[1+i] = at.ping(ctx)
+		}
+		return nil
+	})
+	return errors.Join(errs...)
+}
+
+func (s *Store) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if err := s.pool.Ping(ctx); err != nil {
@@ -68,9 +101,19 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close writes what is under way, gives back the allowances that were not spent and closes the connections.
 func (s *Store) Close() {
 	s.attempt.close()
+	for _, at := range s.ledger {
+		if at != s {
+			at.closeServer()
+		}
+	}
+	s.budgets.close()
+	s.closeServer()
+}
+
+// closeServer closes what each server has.
+func (s *Store) closeServer() {
 	s.followed.close()
 	s.following.close()
-	s.budgets.close()
 	s.pool.Close()
 }
 

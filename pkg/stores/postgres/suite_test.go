@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,10 +25,12 @@ var databases struct {
 	sync.Mutex
 	server string
 	names  []string
-	shared string // URL of the one that most tests use
+	shared map[bool]string     // URLs of those that most tests use: on one server, and on several
+	ledger map[string][]string // URLs of the servers of the ledger, by that of the main server
 }
 
 func TestMain(m *testing.M) {
+	databases.shared, databases.ledger = map[bool]string{}, map[string][]string{}
 	code := m.Run()
 	if err := dropDatabases(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,8 +57,25 @@ func dropDatabases() error {
 	return nil
 }
 
-// newDatabase makes an empty database and returns its URL.
+// onServers is the test in which the others run again with a ledger on several servers.
+const onServers = "TestOnServers"
+
+func spread(t testing.TB) bool { return strings.HasPrefix(t.Name(), onServers) }
+
+// newDatabase makes an empty database, or several, and returns its URL, or that of the main one.
 func newDatabase(t testing.TB) string {
+	t.Helper()
+	url := makeDatabase(t)
+	if spread(t) {
+		list := []string{makeDatabase(t), makeDatabase(t), makeDatabase(t)}
+		databases.Lock()
+		defer databases.Unlock()
+		databases.ledger[url] = list
+	}
+	return url
+}
+
+func makeDatabase(t testing.TB) string {
 	t.Helper()
 	server := servicetest.Postgres(t)
 	databases.Lock()
@@ -77,15 +97,17 @@ func newDatabase(t testing.TB) string {
 // sharedDatabase returns the URL of a database that is emptied, not made, for each test.
 func sharedDatabase(t testing.TB) string {
 	t.Helper()
-	if databases.shared == "" {
-		databases.shared = newDatabase(t)
+	if databases.shared[spread(t)] == "" {
+		databases.shared[spread(t)] = newDatabase(t)
 	}
-	return databases.shared
+	return databases.shared[spread(t)]
 }
 
 func config(url string) postgres.Config {
 	cfg := postgres.Default()
-	cfg.URL, cfg.Log = url, slog.New(slog.DiscardHandler)
+	databases.Lock()
+	defer databases.Unlock()
+	cfg.URL, cfg.Ledger, cfg.Log = url, databases.ledger[url], slog.New(slog.DiscardHandler)
 	return cfg
 }
 
@@ -110,7 +132,9 @@ func open(t testing.TB) *postgres.Store {
 	t.Helper()
 	url := sharedDatabase(t)
 	s := openAt(t, url)
-	execute(t, url, emptySQL)
+	for _, at := range append([]string{url}, config(url).Ledger...) {
+		execute(t, at, emptySQL)
+	}
 	return s
 }
 

@@ -19,10 +19,16 @@ const surveyBatch = 1000
 const queuedSQL = `SELECT url, kind, task FROM urls WHERE job = $1 AND state = 1 AND url IS NOT NULL`
 
 // EachQueued calls each with the tasks of a job's URLs that were claimed and have no outcome: queued or under way, at
-// one moment, in no order. pick chooses by a hash which are read; nil: all. The task is valid during the call only.
+// one moment of each server, in no order. pick chooses by a hash which are read; nil: all. The task is valid during the
+// call only.
 //
 // While it runs, the server keeps all row versions since its snapshot, so each should be fast.
 func (u *URLs) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
+	each func(*crawl.Task) error) error {
+	return u.s.inTurn(func(at *Store) error { return (&URLs{at}).eachQueued(ctx, job, pick, each) })
+}
+
+func (u *URLs) eachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
 	each func(*crawl.Task) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {

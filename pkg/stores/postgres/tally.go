@@ -49,11 +49,37 @@ func pageOf(table string) string {
 
 const tallySQL = `SELECT counter, arg, sum(n)::bigint FROM tallies WHERE job = $1 GROUP BY counter, arg HAVING sum(n) <> 0`
 
-// Tally implements crawl.Ledger. It adds up some hundreds of counters, however many URLs there are.
+// Tally implements crawl.Ledger. It adds up some hundreds of counters, however many URLs there are. On several servers
+// it is of no single moment; where two in a row are the same, all stood so between them.
 func (u *URLs) Tally(ctx context.Context, job crawl.JobID) (crawl.Tally, error) {
-	return u.tally(ctx, job, func(ctx context.Context, number int32) (pgx.Rows, error) {
-		return u.s.pool.Query(ctx, tallySQL, number)
+	tallies := make([]crawl.Tally, len(u.s.ledger))
+	err := u.s.together(func(i int, at *Store) (err error) {
+		tallies[i], err = (&URLs{at}).tally(ctx, job, func(ctx context.Context, number int32) (pgx.Rows, error) {
+			return at.pool.Query(ctx, tallySQL, number)
+		})
+		return err
 	})
+	return sumTallies(tallies), err
+}
+
+func sumTallies(all []crawl.Tally) crawl.Tally {
+	sum := all[0]
+	for _, t := range all[1:] {
+		sum.Claimed += t.Claimed
+		sum.Pages += t.Pages
+		addCounts(sum.Verdicts, t.Verdicts)
+		addCounts(sum.Statuses, t.Statuses)
+		addCounts(sum.Excluded, t.Excluded)
+	}
+	return sum
+}
+
+func addCounts[K comparable](sum, more map[K]int64) {
+	for k, n := range more {
+		if sum[k] += n; sum[k] == 0 {
+			delete(sum, k)
+		}
+	}
 }
 
 func (u *URLs) tally(ctx context.Context, job crawl.JobID, query func(ctx context.Context, number int32) (pgx.Rows, error)) (

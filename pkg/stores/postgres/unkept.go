@@ -32,11 +32,17 @@ func (u *Unkept) Note(ctx context.Context, job crawl.JobID, url weburl.URL, reas
 	if reason = clean(reason, maxReason); reason == "" {
 		return crawl.Permanent(errors.New("note why " + url.String() + " has no record: no reason was given"))
 	}
-	return u.s.note(ctx, fmt.Sprintf("note why %s has no record", url), noteSQL, job, url, reason)
+	return u.s.at(url.Key()).note(ctx, fmt.Sprintf("note why %s has no record", url), noteSQL, job, url, reason)
 }
 
 // Reasons implements crawl.Unkept.
 func (u *Unkept) Reasons(ctx context.Context, job crawl.JobID, keys ...weburl.Key) ([]string, error) {
+	return onServersAsk(u.s, keys, sameKey, func(at *Store, part []weburl.Key) ([]string, error) {
+		return (&Unkept{at}).reasons(ctx, job, part)
+	})
+}
+
+func (u *Unkept) reasons(ctx context.Context, job crawl.JobID, keys []weburl.Key) ([]string, error) {
 	out := make([]string, len(keys))
 	if len(keys) == 0 {
 		return out, nil

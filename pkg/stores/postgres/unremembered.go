@@ -26,6 +26,10 @@ const unrememberedRows = 256
 // EachUnremembered implements crawl.Unremembered. It reads the rows of a job in the order of their keys, a batch with
 // each statement, so that no version of a row is kept for longer than a batch takes.
 func (r *Revisits) EachUnremembered(ctx context.Context, job crawl.JobID, each func([]crawl.Task) error) error {
+	return r.s.inTurn(func(at *Store) error { return (&Revisits{at}).eachUnremembered(ctx, job, each) })
+}
+
+func (r *Revisits) eachUnremembered(ctx context.Context, job crawl.JobID, each func([]crawl.Task) error) error {
 	number, known, err := r.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err

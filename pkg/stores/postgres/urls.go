@@ -72,6 +72,12 @@ func answered(taken string) string {
 
 // Claim implements crawl.URLSet. The rows can bring the tasks back: see Open.
 func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+	return onServersAsk(u.s, tasks, keyOfTask, func(at *Store, part []crawl.Task) ([]crawl.Claimed, error) {
+		return (&URLs{at}).claim(ctx, job, by, part)
+	})
+}
+
+func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return tasks[i].URL }
 	epoch := uint32(math.MaxUint32)
 	for i := range tasks {
@@ -87,6 +93,13 @@ func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, t
 
 // Exclude implements crawl.URLSet.
 func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+	key := func(e *crawl.Exclusion) weburl.Key { return e.URL.Key() }
+	return onServersAsk(u.s, excl, key, func(at *Store, part []crawl.Exclusion) ([]crawl.Claimed, error) {
+		return (&URLs{at}).exclude(ctx, job, by, part)
+	})
+}
+
+func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return excl[i].URL }
 	epoch := uint32(0) // they are of one message; of links with other schemes an older filter does not say it
 	for i := range excl {

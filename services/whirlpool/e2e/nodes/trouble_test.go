@@ -14,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e/crawltest"
 )
 
 // The troubles of nodes.
@@ -42,6 +43,7 @@ func troubles(t *testing.T) []string {
 
 // Nodes join, leave, die and are cut off at random instants of a crawl: the same pages in the end, no host is hurried,
 // none is asked by two nodes at once or by another than its owner, and what a dead node had is fetched within a minute.
+// With every second seed the ledger is on three servers.
 func TestNodesJoinLeaveDieAndAreCutOff(t *testing.T) {
 	ready(t)
 	seed := rand.Uint64()
@@ -72,7 +74,12 @@ type tormentor struct {
 func troubled(t *testing.T, seed uint64) {
 	p := quick(t)
 	w := serve(t, harness.Times(p.slowness, 1200*time.Millisecond)) // so that there is time for all troubles
-	c := newCluster(t, w.Srv, p)
+	var settings []string
+	if seed%2 == 1 {
+		t.Log("the ledger is on three servers")
+		settings = append(settings, crawltest.NewSpread(t, ready(t).env, 3).Setting())
+	}
+	c := newCluster(t, w.Srv, p, settings...)
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	tor := &tormentor{cluster: c, w: w, random: rand.New(rand.NewPCG(seed, 0)), joiner: 4}
