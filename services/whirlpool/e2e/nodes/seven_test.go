@@ -31,6 +31,7 @@ func TestProgramOfANodeIsKilledAndNothingMoves(t *testing.T) {
 	}
 	c.wait("e2e")
 	c.judge(w)
+	c.wantConnections(3)
 	m, err := ring.Compare(first, c.history.now())
 	check(t, err)
 	if m.Moved > 0 {

@@ -38,6 +38,7 @@ func TestThreeNodesShareTheHostsAndFindWhatOneMachineFinds(t *testing.T) {
 		t.Errorf("the ring changed from epoch %d to %d, though nothing happened to it", epoch, now)
 	}
 	c.wantShares(w)
+	c.wantConnections(2) // one for each vhost
 	docs.wantOneNode(t, c)
 	for _, m := range c.alive() {
 		for _, p := range m.programs {
