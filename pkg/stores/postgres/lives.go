@@ -45,7 +45,7 @@ func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, er
 		return life{}, false, err
 	}
 	if servers != len(j.s.cfg.Ledger) {
-		return life{}, false, j.s.notHere(ctx, 0, servers, len(j.s.cfg.Ledger))
+		return life{}, false, j.s.notBegunSo(servers)
 	}
 	l.until = asked.Add(j.s.cfg.JobExpiry)
 	j.mu.Lock()

@@ -2,13 +2,9 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"sync"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -194,62 +190,5 @@ func (s *Store) addServers(ctx context.Context) (err error) {
 		at.follow()
 		s.ledger = append(s.ledger, at)
 	}
-	cluster, err := s.join(ctx, 0, "", len(s.cfg.Ledger))
-	for i, at := range s.ledger {
-		if err == nil && at != s {
-			_, err = at.join(ctx, i+1, cluster, len(s.ledger))
-		}
-	}
-	return err
-}
-
-// ErrLedger says that the servers of the ledger are not those on which it was begun.
-var ErrLedger = errors.New("the ledger is not on these servers")
-
-const (
-	joinSQL = `INSERT INTO ledger_servers (place, cluster, servers) SELECT $1, coalesce(nullif($2::text, '')::uuid, gen_random_uuid()), $3
-		WHERE NOT EXISTS (SELECT FROM urls) AND NOT EXISTS (SELECT FROM jobs WHERE $1 = 0) ON CONFLICT DO NOTHING`
-	joinedSQL = `SELECT cluster::text, servers FROM ledger_servers WHERE place = $1`
-)
-
-// join makes this database what the configuration says that it is, if it is new, and fails if it is another.
-func (s *Store) join(ctx context.Context, place int, cluster string, servers int) (of string, err error) {
-	what := "where the ledger is"
-	err = s.do(ctx, what, func(ctx context.Context) error {
-		if servers > 0 {
-			if _, err := s.pool.Exec(ctx, joinSQL, place, cluster, servers); err != nil {
-				return err
-			}
-		}
-		var begun int
-		err := s.pool.QueryRow(ctx, joinedSQL, place).Scan(&of, &begun)
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = nil
-		}
-		if err == nil && (begun != servers || cluster != "" && of != cluster) {
-			return s.notHere(ctx, place, begun, servers)
-		}
-		return err
-	})
-	return of, err
-}
-
-// notHere says what is wrong, and what to do.
-func (s *Store) notHere(ctx context.Context, place, begun, servers int) error {
-	at := address(s.pool.Config().ConnConfig)
-	var others pgtype.FlatArray[int32]
-	if err := s.pool.QueryRow(ctx, `SELECT coalesce(array_agg(place ORDER BY place), '{}') FROM ledger_servers WHERE place > 0`).Scan(&others); err != nil {
-		return err
-	}
-	switch {
-	case place == 0 && begun == 0:
-		return fmt.Errorf("%w: %s has a ledger of its own, and postgres.ledger names %d servers: leave it empty, or begin with new databases", ErrLedger, at, servers)
-	case place == 0:
-		return fmt.Errorf("%w: that of %s was begun on %d servers, and postgres.ledger names %d: name those, in their order", ErrLedger, at, begun, servers)
-	case begun > 0:
-		return fmt.Errorf("%w: %s is server %d of another cluster, or of %d servers: postgres.ledger must name those of this one, in their order", ErrLedger, at, place, begun)
-	case len(others) > 0:
-		return fmt.Errorf("%w: %s is server %d of them, and stands at place %d of postgres.ledger: the order must stay", ErrLedger, at, others[0], place)
-	}
-	return fmt.Errorf("%w: %s has a ledger of its own already: postgres.ledger must name new databases", ErrLedger, at)
+	return s.enlist(ctx)
 }

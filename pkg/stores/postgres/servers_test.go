@@ -181,10 +181,37 @@ func notTheseServers(t *testing.T) {
 	openAt(t, url)
 	openAt(t, alone)
 
+	// An empty database does not stand for one that has been lost, and stays empty.
+	empty := makeDatabase(t)
+	cfg := good
+	cfg.Ledger = []string{l[0], empty, l[2]}
+	if got, err := postgres.Open(ctx, cfg); err == nil {
+		got.Close()
+		t.Error("an empty database is taken for the second server")
+	} else if !errors.Is(err, postgres.ErrLedger) || !strings.Contains(err.Error(), "was not server 2") {
+		t.Errorf("with an empty second server: %v", err)
+	}
+	if n := ask[int](t, empty, "SELECT count(*) FROM ledger_servers"); n != 0 {
+		t.Errorf("it is the server of %d ledgers", n)
+	}
+
+	// Two nodes of a new cluster are told of different databases: one starts.
+	cfg.URL, cfg.Ledger = makeDatabase(t), []string{makeDatabase(t), makeDatabase(t)}
+	first, err := postgres.Open(ctx, cfg)
+	check(t, err)
+	defer first.Close()
+	cfg.Ledger = []string{cfg.Ledger[0], makeDatabase(t)}
+	if second, err := postgres.Open(ctx, cfg); err == nil {
+		second.Close()
+		t.Error("two nodes have different ledgers")
+	} else if !errors.Is(err, postgres.ErrLedger) {
+		t.Errorf("another database at the second place: %v", err)
+	}
+
 	// A program that was started before the ledger was spread, and before there was a job, does not write to the main
 	// server.
 	early := makeDatabase(t)
-	cfg := config(early)
+	cfg = config(early)
 	before, err := postgres.Open(ctx, cfg)
 	check(t, err)
 	defer before.Close()

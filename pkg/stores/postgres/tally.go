@@ -50,7 +50,7 @@ func pageOf(table string) string {
 const tallySQL = `SELECT counter, arg, sum(n)::bigint FROM tallies WHERE job = $1 GROUP BY counter, arg HAVING sum(n) <> 0`
 
 // Tally implements crawl.Ledger. It adds up some hundreds of counters, however many URLs there are. On several servers
-// it is of no single moment; where two in a row are the same, all stood so between them.
+// it is of no single moment: where two in a row have as many claimed URLs, none was claimed between the two.
 func (u *URLs) Tally(ctx context.Context, job crawl.JobID) (crawl.Tally, error) {
 	tallies := make([]crawl.Tally, len(u.s.ledger))
 	err := u.s.together(func(i int, at *Store) (err error) {

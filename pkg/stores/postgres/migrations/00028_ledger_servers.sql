@@ -5,8 +5,15 @@
 CREATE TABLE IF NOT EXISTS ledger_servers (
     place   integer PRIMARY KEY,
     cluster uuid    NOT NULL,
-    servers integer NOT NULL
+    servers integer NOT NULL,
+    server  uuid    NOT NULL DEFAULT gen_random_uuid()     -- names this database
+);
+
+-- The servers, as the database with the jobs knows them: an empty database is not taken for one that has been lost.
+CREATE TABLE IF NOT EXISTS ledger_list (
+    place  integer PRIMARY KEY,
+    server uuid    NOT NULL
 );
 
 -- +goose Down
-DROP TABLE ledger_servers;
+DROP TABLE ledger_servers, ledger_list;

@@ -1,11 +1,8 @@
 package nodes_test
 
 import (
-	"net/url"
 	"strings"
 	"time"
-
-	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
@@ -34,12 +31,7 @@ func (c *cluster) wantConnections(most int) {
 // connections counts those at a node's broker: of its own programs, and of other nodes.
 func (c *cluster) connections(m *machine) (own int, from map[string]int) {
 	c.t.Helper()
-	u, err := url.Parse(c.services.brokers[m.n]["WHIRLPOOL_TEST_RABBITMQ_API"])
-	check(c.t, err)
-	password, _ := u.User.Password()
-	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
-	check(c.t, err)
-	all, err := client.ListConnections()
+	all, err := c.management(m).ListConnections()
 	check(c.t, err)
 	from = map[string]int{}
 	for _, conn := range all {

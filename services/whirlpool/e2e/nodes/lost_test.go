@@ -44,14 +44,21 @@ func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	}
 }
 
-// loseQueues deletes or purges all queues of a node, and returns how many messages waited there.
-func (c *cluster) loseQueues(m *machine, how string) (n int) {
+// management is the management API of a node's broker, as its administrator.
+func (c *cluster) management(m *machine) *rabbithole.Client {
 	c.t.Helper()
 	u, err := url.Parse(c.services.brokers[m.n]["WHIRLPOOL_TEST_RABBITMQ_API"])
 	check(c.t, err)
 	password, _ := u.User.Password()
 	client, err := rabbithole.NewClient(u.Scheme+"://"+u.Host, u.User.Username(), password)
 	check(c.t, err)
+	return client
+}
+
+// loseQueues deletes or purges all queues of a node, and returns how many messages waited there.
+func (c *cluster) loseQueues(m *machine, how string) (n int) {
+	c.t.Helper()
+	client := c.management(m)
 	for _, raw := range []string{c.RabbitConfig(m.env).Subsystems, c.RabbitConfig(m.env).Frontier} {
 		at, err := url.Parse(raw)
 		check(c.t, err)
