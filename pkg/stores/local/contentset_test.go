@@ -107,32 +107,6 @@ func TestFlipsYieldEachWordOfFewBitsOnce(t *testing.T) {
 	}
 }
 
-func TestWordFilterForgetsNothingAndRaisesFewFalseAlarms(t *testing.T) {
-	shape := halfFilterShape
-	f := newWordFilter(shape)
-	rnd := rand.New(rand.NewPCG(7, 8))
-	n := shape.entriesPerWord<<shape.firstLog + 1<<16 // into the second layer
-	for range n {
-		f.add(halfHash(contentUpper, 1, rnd.Uint32()))
-	}
-	rnd = rand.New(rand.NewPCG(7, 8))
-	for range n {
-		if half := rnd.Uint32(); !f.mayHave(halfHash(contentUpper, 1, half)) {
-			t.Fatalf("half %#x is lost", half)
-		}
-	}
-	alarms := 0
-	for range n {
-		if f.mayHave(halfHash(contentLower, 1, rnd.Uint32())) {
-			alarms++
-		}
-	}
-	layers := len(*f.layers.Load())
-	if share := float64(alarms) / float64(n); share > 0.002 || layers != 2 {
-		t.Errorf("%.4f false alarms in %d layers, want at most .002 in 2", share, layers)
-	}
-}
-
 func FuzzContentRecords(f *testing.F) {
 	f.Add((&contentDoc{}).encode())
 	f.Add((&contentOriginal{sketch: make([]byte, 128)}).encode())

@@ -97,6 +97,24 @@ func (d *database) NewIterWithContext(ctx context.Context, o *pebble.IterOptions
 	return d.opened(func() (*pebble.Iterator, error) { return d.DB.NewIterWithContext(ctx, o) })
 }
 
+// Get reads a key into use while the value lasts. It looks from the newest level down and ends with the first that has
+// the key; an iterator moves in all of them. It never asks the filters of the lowest level.
+func (d *database) Get(key []byte, use func(value []byte) error) (found bool, err error) {
+	if err := d.enter(); err != nil {
+		return false, err
+	}
+	defer d.leave()
+	value, held, err := d.DB.Get(key)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	err = use(value)
+	return err == nil, errors.Join(err, held.Close())
+}
+
 // snapshot is what was stored at one moment. Close it.
 type snapshot struct {
 	*pebble.Snapshot

@@ -34,6 +34,9 @@ func TestCloseBesideReaders(t *testing.T) {
 					if err == nil {
 						_, err = s.Census(t.Context(), "job")
 					}
+					if err == nil {
+						_, err = s.db.Get(stringKey(kindMeta, "c"), func([]byte) error { return nil })
+					}
 					if err != nil {
 						if !errors.Is(err, errClosed) {
 							t.Errorf("a reader beside Close: %v", err)
@@ -74,6 +77,9 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 	}
 	if _, err := db.NewIter(nil); !errors.Is(err, errClosed) {
 		t.Errorf("an iterator of a closed store: %v", err)
+	}
+	if _, err := db.Get([]byte{kindMeta}, nil); !errors.Is(err, errClosed) {
+		t.Errorf("a look-up in a closed store: %v", err)
 	}
 	if _, err := at.NewIter(nil); !errors.Is(err, errClosed) {
 		t.Errorf("an iterator of a closed store's snapshot: %v", err)

@@ -16,7 +16,7 @@ const bigLayer = 22 // 2^22 words are 32 MiB
 
 // newFilterLayer makes a layer of 2^log words.
 func newFilterLayer(log int) *filterLayer {
-	l := &filterLayer{shift: 64 - log}
+	l := &filterLayer{shift: 64 - log + blockLog}
 	if log < bigLayer {
 		l.words = make([]atomic.Uint64, 1<<log)
 		return l

@@ -13,11 +13,11 @@ import (
 //
 // As with [urlFilter], it is filled in the background when a store is opened, and rules nothing out before.
 type keyFilter struct {
-	*wordFilter
+	*blockFilter
 	complete atomic.Bool
 }
 
-func newKeyFilter() *keyFilter { return &keyFilter{wordFilter: newWordFilter(urlFilterShape)} }
+func newKeyFilter() *keyFilter { return &keyFilter{blockFilter: newBlockFilter(urlFilterShape)} }
 
 // keyHash takes what a key ends with, which is a part of a SHA-256, and tells kinds and jobs apart.
 func keyHash(key []byte) uint64 {

@@ -113,6 +113,9 @@ func makeURLKey(job jobNum, k weburl.Key) (out urlKey) {
 
 func (k *urlKey) job() jobNum { return jobNum(binary.BigEndian.Uint32(k[1:])) }
 
+// host is the part that all URLs of a host share.
+func (k *urlKey) host() uint64 { return binary.BigEndian.Uint64(k[jobEnd:]) }
+
 func (k *urlKey) key() weburl.Key { return weburl.Key(k[jobEnd:]) }
 
 func appendJob(dst []byte, kind byte, job jobNum) []byte {

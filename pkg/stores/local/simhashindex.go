@@ -20,15 +20,15 @@ import (
 // tables of two blocks in five 92 and 42 µs.
 type simhashIndex struct {
 	s      *Store
-	filter *wordFilter // of halves; nil until the first look-up
-	words  [4][]uint32 // by radius: what flips yields, once it was asked for
-	hashes []uint64    // of a look-up's probes
-	alarms []int       // those of them that the filter does not rule out
+	filter *blockFilter // of halves; nil until the first look-up
+	words  [4][]uint32  // by radius: what flips yields, once it was asked for
+	hashes []uint64     // of a look-up's probes
+	alarms []int        // those of them that the filter does not rule out
 }
 
 // halfFilterShape: 8 MiB up to a million originals, 72 MiB for good. A look-up for distance 3 makes 66 probes, so false
-// alarms must be rare: with two entries a word one look-up in 30 has one, which costs a seek; at 20 million originals,
-// every second. A first layer small enough for the processor's cache would make small sets faster and large ones
+// alarms must be rare: with two entries a word one look-up in 400 has one, which costs a seek; at 20 million originals,
+// one in six. A first layer small enough for the processor's cache would make small sets faster and large ones
 // slower.
 var halfFilterShape = filterShape{firstLog: 20, nextLog: 3, layers: 2, entriesPerWord: 2}
 
@@ -72,7 +72,7 @@ func (x *simhashIndex) load(ctx context.Context) error {
 	if x.filter != nil {
 		return nil
 	}
-	f := newWordFilter(halfFilterShape)
+	f := newBlockFilter(halfFilterShape)
 	y := simhashIndex{s: x.s, filter: f}
 	err := x.s.scan(ctx, []byte{kindContent, contentUpper}, func(key, _ []byte) error {
 		o, simhash, ok := readSimhashKey(key)

@@ -14,22 +14,19 @@ import (
 // When a store is opened that holds URLs, the filter is filled in the background. Until then, and always if there are
 // too many, it says of every URL that there may be an entry.
 type urlFilter struct {
-	*wordFilter
+	*blockFilter
 	complete atomic.Bool
 }
 
 var urlFilterShape = filterShape{firstLog: 17, nextLog: 2, layers: 5, entriesPerWord: 4}
 
-func newURLFilter() *urlFilter { return &urlFilter{wordFilter: newWordFilter(urlFilterShape)} }
+func newURLFilter() *urlFilter { return &urlFilter{blockFilter: newBlockFilter(urlFilterShape)} }
 
 // hash is the part of the key that is the URL's alone, told apart by job.
 func (k *urlKey) hash() uint64 {
 	job := uint64(binary.BigEndian.Uint32(k[1:])) * 0x9e3779b97f4a7c15
 	return binary.BigEndian.Uint64(k[jobEnd+8:]) ^ job
 }
-
-// absent reports that the URL surely has no entry.
-func (f *urlFilter) absent(k *urlKey) bool { return f.complete.Load() && !f.mayHave(k.hash()) }
 
 var errTooMany = errors.New("more URLs than the filter takes")
 

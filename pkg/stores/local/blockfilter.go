@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// wordFilter tells of a hash that it was certainly not added, or may have been. It is a blocked Bloom filter (Putze,
-// Sanders, Singler 2007) whose blocks are single words, so that a probe reads one word for each layer. Each entry sets
-// five bits of a word.
+// blockFilter tells of a hash that it was certainly not added, or may have been. It is a split block Bloom filter
+// (Putze, Sanders, Singler 2007; the split into lanes is Apache Impala's): a block is 256 bits in eight lanes, and each
+// entry sets one bit of each lane, so that a probe reads one cache line for each layer.
 //
 // Each layer takes a fixed number of entries, the last one all the rest, so memory is bounded and false positives
 // increase beyond that. Nothing is ever copied, so no caller waits while the filter grows. It is safe for concurrent
 // use.
-type wordFilter struct {
+type blockFilter struct {
 	shape  filterShape
 	mu     sync.Mutex // of growing
 	layers atomic.Pointer[[]*filterLayer]
@@ -29,19 +29,19 @@ type filterShape struct {
 
 type filterLayer struct {
 	words []atomic.Uint64
-	shift int          // 64 - log2 of the words
+	shift int          // 64 - log2 of the blocks
 	room  atomic.Int64 // entries that it still takes
 }
 
-func newWordFilter(shape filterShape) *wordFilter {
-	f := &wordFilter{shape: shape}
+func newBlockFilter(shape filterShape) *blockFilter {
+	f := &blockFilter{shape: shape}
 	f.layers.Store(&[]*filterLayer{})
 	f.grow(0)
 	return f
 }
 
 // entries is how many hashes were added, some of them twice.
-func (f *wordFilter) entries() int64 {
+func (f *blockFilter) entries() int64 {
 	layers := *f.layers.Load()
 	n := int64(0)
 	for i := range layers {
@@ -59,7 +59,7 @@ func (s filterShape) capacity() (n int64) {
 }
 
 // grow adds a layer unless another goroutine did since there were so many.
-func (f *wordFilter) grow(from int) {
+func (f *blockFilter) grow(from int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	old := *f.layers.Load()
@@ -73,13 +73,26 @@ func (f *wordFilter) grow(from int) {
 	f.layers.Store(&layers)
 }
 
-// wordBits are the five bits, of which some may coincide, that h sets in its word. The upper bits of h choose the word.
-func wordBits(h uint64) uint64 {
-	return 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) | 1<<(h>>18&63) | 1<<(h>>24&63)
+// blockWords are the words of a block, with two lanes of 32 bits each.
+const (
+	blockLog   = 2
+	blockWords = 1 << blockLog
+)
+
+// block is the block that the upper bits of h choose.
+func (l *filterLayer) block(h uint64) *[blockWords]atomic.Uint64 {
+	i := h >> (l.shift & 63) * blockWords
+	return (*[blockWords]atomic.Uint64)(l.words[i : i+blockWords])
+}
+
+// wordBits are the two bits, one of each lane, that h sets in a word of its block. All words take 40 bits of h.
+func wordBits(h uint64, word int) uint64 {
+	h >>= word * 10
+	return 1<<(h&31) | 1<<32<<(h>>5&31)
 }
 
 // add notes a hash. All its bits must be spread.
-func (f *wordFilter) add(h uint64) {
+func (f *blockFilter) add(h uint64) {
 	layers := *f.layers.Load()
 	l := layers[len(layers)-1]
 	if l.room.Add(-1) < 0 && len(layers) < f.shape.layers {
@@ -87,15 +100,19 @@ func (f *wordFilter) add(h uint64) {
 		f.add(h)
 		return
 	}
-	l.words[h>>l.shift].Or(wordBits(h))
+	b := l.block(h)
+	for i := range b {
+		if want := wordBits(h, i); b[i].Load()&want != want {
+			b[i].Or(want)
+		}
+	}
 	runtime.KeepAlive(l) // its words may lie outside of the heap
 }
 
 // mayHave reports false if h was not added.
-func (f *wordFilter) mayHave(h uint64) bool {
-	want := wordBits(h)
+func (f *blockFilter) mayHave(h uint64) bool {
 	for _, l := range *f.layers.Load() {
-		if l.words[h>>l.shift].Load()&want == want {
+		if l.mayHave(h) {
 			return true
 		}
 	}
@@ -103,13 +120,22 @@ func (f *wordFilter) mayHave(h uint64) bool {
 	return false
 }
 
+func (l *filterLayer) mayHave(h uint64) bool {
+	b := l.block(h)
+	for i := range b {
+		if want := wordBits(h, i); b[i].Load()&want != want {
+			return false
+		}
+	}
+	return true
+}
+
 // screen appends to alarms the indices of the hashes that may have been added, some of them twice. The probes of many
 // hashes overlap their memory accesses.
-func (f *wordFilter) screen(hashes []uint64, alarms []int) []int {
+func (f *blockFilter) screen(hashes []uint64, alarms []int) []int {
 	for _, l := range *f.layers.Load() {
-		words, shift := l.words, l.shift&63
 		for i, h := range hashes {
-			if want := wordBits(h); words[h>>shift].Load()&want == want {
+			if l.mayHave(h) {
 				alarms = append(alarms, i)
 			}
 		}
