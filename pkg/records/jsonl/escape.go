@@ -1,6 +1,9 @@
 package jsonl
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 const hexDigits = "0123456789abcdef"
 
@@ -37,6 +40,7 @@ const (
 
 // plainRun returns how many bytes at the start of s are ASCII that needs no escaping. It looks at eight at a time: a
 // byte b of x is below n where (x - n*ones) &^ x has its high bit set, and equal to c where x ^ c*ones has a zero byte.
+// A byte that is too low borrows from those above, which does not matter: the lowest decides.
 func plainRun(s string) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -45,8 +49,8 @@ func plainRun(s string) int {
 			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 		quote, slash := x^('"'*ones), x^('\\'*ones)
 		special := (x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash | x
-		if special&highs != 0 {
-			break
+		if special &= highs; special != 0 {
+			return i + bits.TrailingZeros64(special)>>3
 		}
 	}
 	for i < len(s) && isPlain(s[i]) {

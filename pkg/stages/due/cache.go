@@ -29,3 +29,18 @@ func mark(k weburl.Key, salt uint64) uint64 {
 
 func (c *cache) has(m uint64) bool { return (c.slots[m&c.mask].Load()^m)>>infoBits == 0 }
 func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m &^ infoMask) }
+
+// hasEach tells which of the marks the cache has, and how many. The slots are read one right after the other, so that
+// the processor waits for several at once: each is a miss of its caches.
+func (c *cache) hasEach(marks []uint64) (has []bool, n int) {
+	has = make([]bool, len(marks))
+	for i, m := range marks {
+		has[i] = c.has(m)
+	}
+	for _, ok := range has {
+		if ok {
+			n++
+		}
+	}
+	return has, n
+}

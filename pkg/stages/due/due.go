@@ -193,15 +193,20 @@ func saltOf(job *crawl.Job) uint64 { return xxh3.HashString(string(job.ID)) }
 
 // claim returns the tasks that are to be queued.
 func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
-	salt := saltOf(job)
-	asked := make([]crawl.Task, 0, len(tasks))
-	marks := make([]uint64, 0, len(tasks))
+	marks, salt := make([]uint64, len(tasks)), saltOf(job)
+	for i := range tasks {
+		marks[i] = mark(tasks[i].URL.Key(), salt)
+	}
+	has, n := h.cache.hasEach(marks)
+	if d.Repeat {
+		n = 0
+	}
+	asked, of := make([]crawl.Task, 0, len(tasks)-n), marks[:0]
 	var found []crawl.Task
 	for i := range tasks {
-		t := &tasks[i]
-		m := mark(t.URL.Key(), salt)
-		if d.Repeat || t.Repeat || !h.cache.has(m) {
-			asked, marks = append(asked, *t), append(marks, m)
+		t, m := &tasks[i], marks[i]
+		if d.Repeat || t.Repeat || !has[i] {
+			asked, of = append(asked, *t), append(of, m)
 		} else if rises, finds, depth := h.cache.find(m); rises > 0 && !h.average.below(finds) {
 			found = append(found, better(job, t, rises, finds, depth))
 		}
@@ -215,7 +220,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	if err != nil {
 		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(asked), asked[0].URL, err)
 	}
-	fresh, err := h.fresh(ctx, job, asked, marks, answers)
+	fresh, err := h.fresh(ctx, job, asked, of, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -313,12 +318,18 @@ const excluded = 0x9e3779b97f4a7c15
 
 // exclude notes exclusions and writes a line for each that is new.
 func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delivery, all []crawl.Exclusion) error {
-	salt := saltOf(job) ^ excluded
-	asked := make([]crawl.Exclusion, 0, len(all))
-	marks := make([]uint64, 0, len(all))
-	for _, x := range all {
-		if m := mark(x.URL.Key(), salt); d.Repeat || !h.cache.has(m) {
-			asked, marks = append(asked, x), append(marks, m)
+	marks, salt := make([]uint64, len(all)), saltOf(job)^excluded
+	for i := range all {
+		marks[i] = mark(all[i].URL.Key(), salt)
+	}
+	has, n := h.cache.hasEach(marks)
+	if d.Repeat {
+		n = 0
+	}
+	asked, of := make([]crawl.Exclusion, 0, len(all)-n), marks[:0]
+	for i := range all {
+		if d.Repeat || !has[i] {
+			asked, of = append(asked, all[i]), append(of, marks[i])
 		}
 	}
 	if len(asked) == 0 {
@@ -331,7 +342,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delive
 	now := time.Now()
 	var lines []crawl.LogLine
 	for i, a := range answers {
-		h.cache.add(marks[i])
+		h.cache.add(of[i])
 		if x := asked[i]; a != crawl.Known {
 			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
 				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch, Relevance: x.Relevance})

@@ -99,10 +99,13 @@ func (t *textState) write(raw []byte, escaped bool) {
 }
 
 // words appends words parted by single spaces, which need no folding, at once, and returns how much of raw it took.
+// raw starts with a byte of a word.
 func (t *textState) words(raw []byte) int {
 	end, more := 1, int32(0)
-	for end < len(raw) {
-		end += plainLanes(raw[end:])
+	for {
+		n, spaces := plainLanes(raw[end:])
+		end += n
+		more += int32(spaces)
 		if end == len(raw) {
 			break
 		}
@@ -124,22 +127,36 @@ func (t *textState) words(raw []byte) int {
 	return end
 }
 
-// plainLanes returns how many bytes at the start of raw are of ASCII and no white space, control character or '&'. It
-// looks at eight at a time, the lanes of a number, and leaves what is behind the last eight.
-func plainLanes(raw []byte) (n int) {
+// plainLanes returns how many bytes at the start of raw are words of ASCII parted by single spaces, without '&' and
+// control characters, and how many spaces are among them; the last of the bytes is none. It looks at eight bytes at a
+// time, the lanes of a number, and leaves what is behind the last eight.
+func plainLanes(raw []byte) (n, spaces int) {
 	const (
 		every = 0x0101_0101_0101_0101
-		tops  = 0x80 * every
+		tops  = 0x80 * every // the top bit of each lane
 	)
-	for ; n+8 <= len(raw); n += 8 {
+	after := uint64(0) // the top bit of the first lane, if the lane before it is a space
+	for n+8 <= len(raw) {
 		x := binary.LittleEndian.Uint64(raw[n:])
 		amp := x ^ '&'*every
 		// A lane that is too low borrows from those above, which does not matter: the lowest decides.
-		if special := ((x-'!'*every)&^x | (amp-every)&^amp | x) & tops; special != 0 {
-			return n + bits.TrailingZeros64(special)>>3
+		special := ((x-' '*every)&^x | (amp-every)&^amp | x) & tops
+		// The lanes before the first special one are of ASCII, so that no sum carries.
+		space := ^((x ^ ' '*every) + 0x7f*every) & tops
+		stop := special | space&(space>>8|after)
+		taken := bits.TrailingZeros64(stop) >> 3 // 8 if there is none
+		n += taken
+		if stop != 0 {
+			spaces += bits.OnesCount64(space & (1<<(8*taken) - 1))
+			break
 		}
+		spaces += bits.OnesCount64(space)
+		after = space >> 56
 	}
-	return n
+	if n > 0 && raw[n-1] == ' ' { // whether a word follows is not known
+		return n - 1, spaces - 1
+	}
+	return n, spaces
 }
 
 // emit appends a piece of a word.

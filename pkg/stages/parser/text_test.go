@@ -75,21 +75,50 @@ func TestLanguagesAreToldApart(t *testing.T) {
 	}
 }
 
+// plainSlow is plainLanes by its definition, for as much as that looks at.
+func plainSlow(raw []byte) (n, spaces int) {
+	whole := raw[:len(raw)&^7]
+	for n < len(whole) {
+		c := whole[n]
+		if c < ' ' || c >= 0x80 || c == '&' || c == ' ' && n+1 < len(whole) && whole[n+1] == ' ' {
+			break
+		}
+		if c == ' ' {
+			spaces++
+		}
+		n++
+	}
+	if n > 0 && raw[n-1] == ' ' {
+		return n - 1, spaces - 1
+	}
+	return n, spaces
+}
+
 func TestPlainLanesStopAtWhatIsNotPlain(t *testing.T) {
 	for c := range 256 {
-		for at := range 8 {
-			text := []byte("abcdefgh01234567")
-			text[8+at] = byte(c)
-			want := 8 + at
-			if c > ' ' && c < 0x80 && c != '&' {
-				want = len(text)
-			}
-			if got := plainLanes(text); got != want {
-				t.Errorf("%02x at %d: %d plain bytes, want %d", c, at, got, want)
+		for d := range 256 {
+			for at := range 15 {
+				text := []byte("abc efgh01234567 and more")
+				text[at], text[at+1] = byte(c), byte(d)
+				got, spaces := plainLanes(text)
+				want, wantSpaces := plainSlow(text)
+				if got != want || spaces != wantSpaces {
+					t.Fatalf("%02x%02x at %d: %d plain bytes with %d spaces, want %d with %d", c, d, at, got, spaces, want, wantSpaces)
+				}
 			}
 		}
 	}
-	if got := plainLanes([]byte("\x00&\x00&    ")); got != 0 {
-		t.Errorf("%d plain bytes, want none", got)
+}
+
+func FuzzPlainLanes(f *testing.F) {
+	for _, s := range []string{"\x00&\x00&    ", "one word and  two spaces", "a b c d e f g h i j k l m", "a tab\tand \xc3\xa9", " ", "12345678 "} {
+		f.Add([]byte(s))
 	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		n, spaces := plainLanes(raw)
+		want, wantSpaces := plainSlow(raw)
+		if n != want || spaces != wantSpaces {
+			t.Errorf("%q: %d plain bytes with %d spaces, want %d with %d", raw, n, spaces, want, wantSpaces)
+		}
+	})
 }
