@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,12 +151,21 @@ func experimentRebalance(show showing) *cobra.Command {
 
 // fetched reads the pages of a finished crawl.
 func fetched(dir string) (pages []experiment.Fetched, rendered int, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
+	f, err := os.Open(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		return nil, 0, err
 	}
+	defer f.Close()
 	var first time.Time
-	for line := range bytes.Lines(data) {
+	hosts := map[string]string{} // a host's text once, and not the record that it was read from
+	for lines := bufio.NewReaderSize(f, 1<<20); ; {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			break
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, err
+		}
 		if jsonl.IsReplaced(line) {
 			continue
 		}
@@ -165,7 +176,12 @@ func fetched(dir string) (pages []experiment.Fetched, rendered int, err error) {
 		if first.IsZero() || r.FetchedAt.Before(first) {
 			first = r.FetchedAt
 		}
-		pages = append(pages, experiment.Fetched{Host: r.URL.HostKey(), At: float64(r.FetchedAt.UnixMilli()) / 1000, Bytes: r.Bytes})
+		host, ok := hosts[r.URL.HostKey()]
+		if !ok {
+			host = strings.Clone(r.URL.HostKey())
+			hosts[host] = host
+		}
+		pages = append(pages, experiment.Fetched{Host: host, At: float64(r.FetchedAt.UnixMilli()) / 1000, Bytes: r.Bytes})
 		if r.Rendered != nil {
 			rendered++
 		}

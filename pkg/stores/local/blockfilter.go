@@ -73,7 +73,7 @@ func (f *blockFilter) grow(from int) {
 	f.layers.Store(&layers)
 }
 
-// blockWords are the words of a block, with two lanes of 32 bits each.
+// A block is of blockWords words, with two lanes of 32 bits each.
 const (
 	blockLog   = 2
 	blockWords = 1 << blockLog
