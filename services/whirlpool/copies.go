@@ -124,6 +124,21 @@ func (s *copySource) wacz(ctx context.Context, file string, say func(string, ...
 // pagesIn are the pages that a file of records holds.
 func pagesIn(in io.Reader) iter.Seq2[wacz.Page, error] {
 	return func(yield func(wacz.Page, error) bool) {
+		for r, err := range recordsIn(in) {
+			if err != nil {
+				yield(wacz.Page{}, err)
+				return
+			}
+			if !yield(wacz.Page{URL: r.URL, At: r.FetchedAt, Title: r.Title}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// recordsIn are the records of a file, one line after the other, without those that were replaced.
+func recordsIn(in io.Reader) iter.Seq2[*crawl.Record, error] {
+	return func(yield func(*crawl.Record, error) bool) {
 		lines := bufio.NewReaderSize(in, 1<<20)
 		for {
 			line, err := lines.ReadBytes('\n')
@@ -131,18 +146,14 @@ func pagesIn(in io.Reader) iter.Seq2[wacz.Page, error] {
 				return
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
-				yield(wacz.Page{}, err)
+				yield(nil, err)
 				return
 			}
 			if jsonl.IsReplaced(line) {
 				continue
 			}
 			r, err := jsonl.ParseRecord(line)
-			if err != nil {
-				yield(wacz.Page{}, err)
-				return
-			}
-			if !yield(wacz.Page{URL: r.URL, At: r.FetchedAt, Title: r.Title}, nil) {
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}

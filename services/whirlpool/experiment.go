@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen/simhashtool"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/bench/contentseenbench"
@@ -158,18 +156,7 @@ func fetched(dir string) (pages []experiment.Fetched, rendered int, err error) {
 	defer f.Close()
 	var first time.Time
 	hosts := map[string]string{} // a host's text once, and not the record that it was read from
-	for lines := bufio.NewReaderSize(f, 1<<20); ; {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, 0, err
-		}
-		if jsonl.IsReplaced(line) {
-			continue
-		}
-		r, err := jsonl.ParseRecord(line)
+	for r, err := range recordsIn(f) {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -31,7 +31,8 @@ func TestPagesOfAnExperimentAreReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := len(file)
-		file = jsonl.AppendRecord(file, &crawl.Record{URL: u, FinalURL: u, FetchedAt: start.Add(page.after), Bytes: int64(i), Rendered: page.rendered})
+		file = jsonl.AppendRecord(file, &crawl.Record{URL: u, FinalURL: u, FetchedAt: start.Add(page.after), Bytes: int64(i),
+			Rendered: page.rendered})
 		if i == 1 {
 			record, replaced := jsonl.Mark()
 			file = append(file[:at], bytes.Replace(file[at:], record, replaced, 1)...)
@@ -42,7 +43,8 @@ func TestPagesOfAnExperimentAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, rendered, err := fetched(dir)
-	want := []experiment.Fetched{{Host: "a.test", At: 1.5}, {Host: "b.test", At: 0, Bytes: 2}, {Host: "a.test", At: 3.5, Bytes: 3}}
+	want := []experiment.Fetched{{Host: "a.test", At: 1.5}, {Host: "b.test", At: 0, Bytes: 2},
+		{Host: "a.test", At: 3.5, Bytes: 3}}
 	if err != nil || rendered != 1 || len(got) != len(want) {
 		t.Fatalf("%d pages, %d of them rendered, %v: want %d and 1", len(got), rendered, err, len(want))
 	}

@@ -30,17 +30,24 @@ func mark(k weburl.Key, salt uint64) uint64 {
 func (c *cache) has(m uint64) bool { return (c.slots[m&c.mask].Load()^m)>>infoBits == 0 }
 func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m &^ infoMask) }
 
-// hasEach tells which of the marks the cache has, and how many. The slots are read one right after the other, so that
-// the processor waits for several at once: each is a miss of its caches.
-func (c *cache) hasEach(marks []uint64) (has []bool, n int) {
-	has = make([]bool, len(marks))
+// lookUp returns the marks of n URLs, which of them the cache has, and how many; none where all are to be asked for
+// anew. The slots are read one right after the other, so that the processor waits for several at once: each is a miss
+// of its caches.
+func (c *cache) lookUp(n int, key func(i int) weburl.Key, salt uint64, anew bool) (marks []uint64, has []bool, known int) {
+	marks, has = make([]uint64, n), make([]bool, n)
+	for i := range marks {
+		marks[i] = mark(key(i), salt)
+	}
+	if anew {
+		return marks, has, 0
+	}
 	for i, m := range marks {
 		has[i] = c.has(m)
 	}
 	for _, ok := range has {
 		if ok {
-			n++
+			known++
 		}
 	}
-	return has, n
+	return marks, has, known
 }

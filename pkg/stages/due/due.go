@@ -32,6 +32,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/traps"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Deps are what a DUE works with.
@@ -193,20 +194,14 @@ func saltOf(job *crawl.Job) uint64 { return xxh3.HashString(string(job.ID)) }
 
 // claim returns the tasks that are to be queued.
 func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
-	marks, salt := make([]uint64, len(tasks)), saltOf(job)
-	for i := range tasks {
-		marks[i] = mark(tasks[i].URL.Key(), salt)
-	}
-	has, n := h.cache.hasEach(marks)
-	if d.Repeat {
-		n = 0
-	}
-	asked, of := make([]crawl.Task, 0, len(tasks)-n), marks[:0]
+	key := func(i int) weburl.Key { return tasks[i].URL.Key() }
+	marks, has, known := h.cache.lookUp(len(tasks), key, saltOf(job), d.Repeat)
+	asked, askedMarks := make([]crawl.Task, 0, len(tasks)-known), marks[:0]
 	var found []crawl.Task
 	for i := range tasks {
 		t, m := &tasks[i], marks[i]
-		if d.Repeat || t.Repeat || !has[i] {
-			asked, of = append(asked, *t), append(of, m)
+		if t.Repeat || !has[i] {
+			asked, askedMarks = append(asked, *t), append(askedMarks, m)
 		} else if rises, finds, depth := h.cache.find(m); rises > 0 && !h.average.below(finds) {
 			found = append(found, better(job, t, rises, finds, depth))
 		}
@@ -220,7 +215,7 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 	if err != nil {
 		return nil, fmt.Errorf("claim %d URLs, the first %s: %w", len(asked), asked[0].URL, err)
 	}
-	fresh, err := h.fresh(ctx, job, asked, of, answers)
+	fresh, err := h.fresh(ctx, job, asked, askedMarks, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -318,18 +313,12 @@ const excluded = 0x9e3779b97f4a7c15
 
 // exclude notes exclusions and writes a line for each that is new.
 func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delivery, all []crawl.Exclusion) error {
-	marks, salt := make([]uint64, len(all)), saltOf(job)^excluded
+	key := func(i int) weburl.Key { return all[i].URL.Key() }
+	marks, has, known := h.cache.lookUp(len(all), key, saltOf(job)^excluded, d.Repeat)
+	asked, askedMarks := make([]crawl.Exclusion, 0, len(all)-known), marks[:0]
 	for i := range all {
-		marks[i] = mark(all[i].URL.Key(), salt)
-	}
-	has, n := h.cache.hasEach(marks)
-	if d.Repeat {
-		n = 0
-	}
-	asked, of := make([]crawl.Exclusion, 0, len(all)-n), marks[:0]
-	for i := range all {
-		if d.Repeat || !has[i] {
-			asked, of = append(asked, all[i]), append(of, marks[i])
+		if !has[i] {
+			asked, askedMarks = append(asked, all[i]), append(askedMarks, marks[i])
 		}
 	}
 	if len(asked) == 0 {
@@ -342,7 +331,7 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delive
 	now := time.Now()
 	var lines []crawl.LogLine
 	for i, a := range answers {
-		h.cache.add(of[i])
+		h.cache.add(askedMarks[i])
 		if x := asked[i]; a != crawl.Known {
 			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
 				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch, Relevance: x.Relevance})

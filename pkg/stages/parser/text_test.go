@@ -111,7 +111,8 @@ func TestPlainLanesStopAtWhatIsNotPlain(t *testing.T) {
 }
 
 func FuzzPlainLanes(f *testing.F) {
-	for _, s := range []string{"\x00&\x00&    ", "one word and  two spaces", "a b c d e f g h i j k l m", "a tab\tand \xc3\xa9", " ", "12345678 "} {
+	for _, s := range []string{"\x00&\x00&    ", "one word and  two spaces",
+		"a b c d e f g h i j k l m", "a tab\tand \xc3\xa9", " ", "12345678 "} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

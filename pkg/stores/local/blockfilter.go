@@ -81,7 +81,7 @@ const (
 
 // block is the block that the upper bits of h choose.
 func (l *filterLayer) block(h uint64) *[blockWords]atomic.Uint64 {
-	i := h >> (l.shift & 63) * blockWords
+	i := (h >> (l.shift & 63)) * blockWords
 	return (*[blockWords]atomic.Uint64)(l.words[i : i+blockWords])
 }
 

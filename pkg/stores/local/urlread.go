@@ -47,29 +47,32 @@ func ofOneHost(slots []slot) (n, asked int) {
 	return n, asked
 }
 
-// ask marks the slots of which the database must be asked, and reports whether there are any.
-func (u *URLs) ask(slots []slot, open func(i int) bool) bool {
-	isOpen := func(sl *slot) bool { return open != nil && open(sl.arg) }
-	if !u.filter.complete.Load() {
-		for i := range slots {
-			slots[i].ask = true
-		}
-	} else {
-		hashes := make([]uint64, len(slots))
-		for i := range slots {
-			hashes[i] = slots[i].key.hash()
-		}
-		for _, i := range u.filter.screen(hashes, nil) {
-			slots[i].ask = true
-		}
-	}
-	asked := false
+// ask marks the slots of which the database must be asked, and reports whether there are any. What is open by the
+// caller's word costs nothing.
+func (u *URLs) ask(slots []slot, open func(i int) bool) (asked bool) {
+	var at []int // the slots in question
 	for i := range slots {
-		if sl := &slots[i]; isOpen(sl) {
-			sl.before.state, sl.ask = crawl.StateOpen, false
-		} else if sl.ask {
-			asked = true
+		if sl := &slots[i]; open != nil && open(sl.arg) {
+			sl.before.state = crawl.StateOpen
+			continue
 		}
+		if at == nil {
+			at = make([]int, 0, len(slots)-i)
+		}
+		at = append(at, i)
+	}
+	if !u.filter.complete.Load() {
+		for _, i := range at {
+			slots[i].ask = true
+		}
+		return len(at) > 0
+	}
+	hashes := make([]uint64, len(at))
+	for n, i := range at {
+		hashes[n] = slots[i].key.hash()
+	}
+	for _, n := range u.filter.screen(hashes, nil) {
+		slots[at[n]].ask, asked = true, true
 	}
 	return asked
 }

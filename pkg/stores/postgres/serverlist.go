@@ -126,8 +126,9 @@ func (s *Store) notAt(ctx context.Context, place int, begun bool) error {
 		return fmt.Errorf("%w: %s is server %d of them, and stands at place %d of postgres.ledger: the order must stay",
 			ErrLedger, s.address(), other, place)
 	case begun:
-		return fmt.Errorf("%w: %s was not server %d when the ledger was begun: postgres.ledger must name the database that was. "+
-			"If that is lost, its part of the URLs is: bring it back from a backup", ErrLedger, s.address(), place)
+		return fmt.Errorf("%w: %s was not server %d when the ledger was begun: postgres.ledger must name the database "+
+			"that was. If that is lost, its part of the URLs is: bring it back from a backup", ErrLedger, s.address(), place)
 	}
-	return fmt.Errorf("%w: %s has a ledger of its own already: postgres.ledger must name new databases", ErrLedger, s.address())
+	return fmt.Errorf("%w: %s has a ledger of its own already: postgres.ledger must name new databases", ErrLedger,
+		s.address())
 }
