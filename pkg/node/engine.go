@@ -307,11 +307,8 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) startJobs(running context.Context) error {
 	e.mu.Lock()
 	e.running, e.started = running, time.Now()
-	all := make([]*engineJob, 0, len(e.jobs))
-	for _, j := range e.jobs {
-		all = append(all, j)
-	}
 	e.mu.Unlock()
+	all := e.everyJob()
 	if e.store.Many() {
 		e.beside.Go(func() { e.startEach(running, all) })
 		return nil
@@ -344,25 +341,24 @@ func (e *Engine) startEach(running context.Context, all []*engineJob) {
 func (e *Engine) endJobs() {
 	e.mu.Lock()
 	e.running = nil
-	all := make([]*engineJob, 0, len(e.jobs))
-	for _, j := range e.jobs {
-		all = append(all, j)
-	}
 	e.mu.Unlock()
-	for _, j := range all {
+	for _, j := range e.everyJob() {
 		j.halt()
 	}
 	e.beside.Wait()
 }
 
-// Close closes the stores. Call it when Run has returned.
+// Close closes the stores. Call it when Run has returned. A call that changes a job or discards it is waited for; one
+// that comes later fails.
 func (e *Engine) Close() error {
 	var errs []error
 	if e.bus != nil {
 		errs = append(errs, e.bus.Close())
 	}
-	for _, j := range e.jobs {
+	for _, j := range e.everyJob() {
+		j.turn.Lock()
 		errs = append(errs, e.settle(j))
+		j.turn.Unlock()
 	}
 	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
 }

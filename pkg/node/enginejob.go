@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,6 +111,13 @@ func (e *Engine) job(id crawl.JobID) *engineJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.jobs[id]
+}
+
+// everyJob returns all jobs, in no order.
+func (e *Engine) everyJob() []*engineJob {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.jobs))
 }
 
 // enter returns a job, which is added where there is none.

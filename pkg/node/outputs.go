@@ -230,13 +230,7 @@ func (e *Engine) followRecords(ctx context.Context) {
 
 // deliverAll begins a round of each job that has something to write, unless one is under way.
 func (e *Engine) deliverAll(ctx context.Context, rounds *sync.WaitGroup) {
-	e.mu.Lock()
-	all := make([]*engineJob, 0, len(e.jobs))
-	for _, j := range e.jobs {
-		all = append(all, j)
-	}
-	e.mu.Unlock()
-	for _, j := range all {
+	for _, j := range e.everyJob() {
 		if ctx.Err() != nil || e.store.Err() != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -157,5 +158,38 @@ func TestLayoutsAreToldApart(t *testing.T) {
 	if s, err := Open(filepath.Join(dir, "crawl"), opt); err == nil {
 		_ = s.Close()
 		t.Error("results without their state were taken over")
+	}
+}
+
+// A store may be closed while jobs are discarded: it closes without an error, and the next start finishes what was
+// begun.
+func TestAStoreIsClosedWhileJobsAreDiscarded(t *testing.T) {
+	ctx := context.Background()
+	for range 10 {
+		dir, jobs := t.TempDir(), 8
+		s := openMany(t, dir)
+		for i := range jobs {
+			storeFor(t, s, crawl.JobID(fmt.Sprintf("drop-%d", i)), 2)
+		}
+		var calls sync.WaitGroup
+		for i := range jobs {
+			calls.Go(func() {
+				// one that comes too late has an error: it is not what is asked here
+				_ = s.DiscardJob(ctx, crawl.JobID(fmt.Sprintf("drop-%d", i)), false)
+			})
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		calls.Wait()
+		s = openMany(t, dir)
+		for _, id := range s.Jobs().Known() {
+			must(t, s.DiscardJob(ctx, id, false))
+		}
+		must(t, s.Close())
+		left, err := os.ReadDir(filepath.Join(dir, "executions"))
+		if err != nil || len(left) > 0 {
+			t.Fatalf("%d directories are left, %v", len(left), err)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type jobFiles struct {
 	pages   *Pages
 	attempt *AttemptLog
 	lost    atomic.Pointer[error] // that one of them was deleted or moved; nil: none was
+	closed  sync.Once
 }
 
 // results are the files of the jobs of a store that holds many.
@@ -112,11 +113,13 @@ func (s *Store) openFiles(num jobNum, dir string) (f *jobFiles, err error) {
 	return f, nil
 }
 
-func (f *jobFiles) close() error {
-	if f == nil {
-		return nil
+// close closes the files for good. A job may be discarded while the store is closed: the second call waits for the
+// first and does nothing.
+func (f *jobFiles) close() (err error) {
+	if f != nil {
+		f.closed.Do(func() { err = errors.Join(f.pages.close(), f.attempt.close()) })
 	}
-	return errors.Join(f.pages.close(), f.attempt.close())
+	return err
 }
 
 // drop closes files without a word: the store is broken.
