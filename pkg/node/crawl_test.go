@@ -60,6 +60,12 @@ func crawlAll(t *testing.T, opt node.LocalOptions) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	crawlOpened(ctx, t, l)
+}
+
+// crawlOpened crawls to the end, audits and closes.
+func crawlOpened(ctx context.Context, t *testing.T, l *node.Local) {
+	t.Helper()
 	finished, err := l.Crawl(ctx)
 	if err != nil || !finished {
 		t.Errorf("Crawl = %v, %v with %+v", finished, err, l.Frontier().Stats())

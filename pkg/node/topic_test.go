@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node/topical"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // Hosts of the synthetic web have languages; so one of them is a topic whose pages a model can tell.
@@ -124,10 +126,10 @@ func TestATopicIsLearnedFromTheFirstPages(t *testing.T) {
 	job := func() *crawl.Job {
 		j := topicalJob(t, srv, func(topic *crawl.Theme) { topic.Not, topic.HostTrial = nil, -1 })
 		j.MaxPages = 600                                            // it learns from a tenth
-		j.Politeness.Delay = crawl.Duration(100 * time.Millisecond) // so that pages are left when it has learned
+		j.Politeness.Delay = crawl.Duration(100 * time.Millisecond) // time to have the web wait
 		return j
 	}
-	crawlAll(t, topicalOptions(t, srv, job(), dir))
+	learnInTheMiddle(t, srv, topicalOptions(t, srv, job(), dir))
 	judged := 0
 	for _, r := range inOrder(t, dir) {
 		if r.Relevance.Known() {
@@ -148,6 +150,28 @@ func TestATopicIsLearnedFromTheFirstPages(t *testing.T) {
 	if l.Job.TopicSeen != 60 || l.Job.TopicModel == "" || len(l.Changes) > 0 {
 		t.Errorf("the crawl goes on with a model of %d pages, and changes %v", l.Job.TopicSeen, l.Changes)
 	}
+}
+
+// learnInTheMiddle crawls, and has the web wait after a hundred requests until the topic was learned: pages are left
+// then, however long that takes.
+func learnInTheMiddle(t *testing.T, srv *fakeweb.Server, opt node.LocalOptions) {
+	t.Helper()
+	l, err := node.OpenLocal(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		defer srv.Release()
+		harness.Within(3*time.Minute, func() bool { return srv.Log().Count() >= 100 })
+		srv.Hold()
+		harness.Within(3*time.Minute, func() bool {
+			job, err := l.Store.Jobs().Job(t.Context(), l.Job.ID)
+			return err != nil || job.TopicModel != ""
+		})
+	})
+	defer beside.Wait()
+	crawlOpened(t.Context(), t, l)
 }
 
 // Who names examples to an engine gives texts: it reads no files for others, and fetches nothing out of turn.
