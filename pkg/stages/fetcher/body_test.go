@@ -235,6 +235,7 @@ func TestContentTypeDecidesWhatIsKept(t *testing.T) {
 		{"", html, 0, "text/html", true},
 		{"", png, 0, "image/png", false},
 		{"", "", 0, "text/plain", true},
+		{"", "<!doctype html><meta charset=windows-1251>\xcf", 0, "text/html", true},
 		{"application/octet-stream", html, 0, "application/octet-stream", false}, // to be saved, not read
 		{"unknown/unknown", html, 0, "text/html", true},
 		{"nonsense", html, 0, "text/html", true},
@@ -263,6 +264,9 @@ func TestContentTypeDecidesWhatIsKept(t *testing.T) {
 			}
 			if r.ContentType != tc.media || (r.page != nil) != tc.ok || string(r.body) != tc.body && tc.ok {
 				t.Errorf("media type %q, page %v, body %q", r.ContentType, r.page, r.body)
+			}
+			if tc.header == "" && r.page != nil && r.page.ContentType != tc.media {
+				t.Errorf("%q: what was found by the bytes says nothing of the encoding", r.page.ContentType)
 			}
 		})
 	}

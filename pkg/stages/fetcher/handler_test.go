@@ -138,6 +138,18 @@ func TestRequestTargetIsTheURLsOwnText(t *testing.T) {
 	}
 }
 
+// Bytes of a Location that are not UTF-8 are kept, as browsers do.
+func TestLocationOfOtherEncoding(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Location"] = []string{"/caf\xe9?q=\xff"}
+		w.WriteHeader(http.StatusFound)
+	})
+	if r := newBench(t, nil).get(url+"/r", nil); r.Location.String() != url+"/caf%E9?q=%FF" {
+		t.Errorf("location %v", r.Location)
+	}
+}
+
+
 func TestRedirectIsALinkAndNotFollowed(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

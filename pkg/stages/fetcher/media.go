@@ -36,7 +36,7 @@ func contentType(h http.Header, b *body) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return http.DetectContentType(head), nil
+	return mediaType(http.DetectContentType(head)), nil
 }
 
 // accepts reports whether a page of the media type is wanted. Patterns are "text/html", "text/*" or "*/*"; none at all

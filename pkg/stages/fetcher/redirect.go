@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -134,9 +135,25 @@ func location(a *attempt) (weburl.URL, error) {
 	if value == "" {
 		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
 	}
+	if !utf8.ValidString(value) { // as browsers do: whatwg/fetch #883
+		value = escapeBytes(value)
+	}
 	target, err := a.task.URL.Resolve(value)
 	if err != nil {
 		return weburl.URL{}, fmt.Errorf("the server redirects to %q, which cannot be crawled", cut(value))
 	}
 	return target, nil
+}
+
+// escapeBytes percent-encodes what is not ASCII.
+func escapeBytes(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }

@@ -55,10 +55,13 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	if e, name = knownCharset(params); e != nil {
 		return e, name, 0
 	}
-	if e, name = declared(body[:min(len(body), prescanBytes)]); e == nil {
-		e, name = declaredLate(body)
+	switch { // an XML declaration in UTF-16 (HTML Standard, 13.2.3.2)
+	case bytes.HasPrefix(body, []byte("\x00<\x00?\x00x")):
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "utf-16be", 0
+	case bytes.HasPrefix(body, []byte("<\x00?\x00x\x00")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le", 0
 	}
-	if e != nil {
+	if e, name = declaredIn(body, isXML(mediaType(contentType))); e != nil {
 		return inMarkup(e, name)
 	}
 	if validPrefix(body) {
@@ -119,14 +122,26 @@ func charsetIn(s string) (label, rest string) {
 	}
 }
 
-// declared is the first encoding that a meta element or an XML declaration names and the standard knows; e is nil where
-// there is none.
-func declared(head []byte) (e encoding.Encoding, name string) {
+// declaredIn is the encoding that a document declares; e is nil where it declares none that the standard knows. In XML a
+// meta element says nothing of it (HTML Standard, 4.2.5.4).
+func declaredIn(body []byte, xml bool) (e encoding.Encoding, name string) {
+	head := body[:min(len(body), prescanBytes)]
 	if bytes.HasPrefix(head, []byte("<?xml")) {
-		if e, name = charset.Lookup(xmlEncoding(head)); e != nil {
+		if e, name = charset.Lookup(xmlEncoding(head)); e != nil || xml {
 			return e, name
 		}
 	}
+	if xml {
+		return nil, ""
+	}
+	if e, name = declared(head); e == nil {
+		e, name = declaredLate(body)
+	}
+	return e, name
+}
+
+// declared is the first encoding that a meta element names and the standard knows; e is nil where there is none.
+func declared(head []byte) (e encoding.Encoding, name string) {
 	if !containsFold(head, "charset") {
 		return nil, ""
 	}

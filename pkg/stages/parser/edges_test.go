@@ -102,6 +102,9 @@ func TestDirectivesForTheAgent(t *testing.T) {
 	}{
 		{"", "whirlpool: noindex", "Whirlpool", true}, {"MyBot", "whirlpool: noindex", "whirlpool", false},
 		{"MyBot", "mybot: noindex", " MYBOT ", true}, {"crawler2", "crawler2: noindex", "crawler2", true}, {"MyBot", "noindex", "robots", true},
+		{"", "otherbot: none, whirlpool: noindex", "Whirlpool", true}, {"", "nofollow, otherbot: noindex", "other", false},
+		{"", "unavailable_after: Saturday, 25-Jun-50 15:00:00 PST, noindex", "robots", true},
+		{"", "max-snippet: 5, otherbot: all, noindex", "other", false},
 	} {
 		opt := DefaultOptions()
 		opt.Agent = c.agent
@@ -117,5 +120,32 @@ func TestDirectivesForTheAgent(t *testing.T) {
 	p := &crawl.Page{Task: crawl.Task{URL: mustURL(t, pageURL)}, ContentType: "text/html", RobotsTags: []string{"mybot: nofollow"}, Refresh: "0;/x"}
 	if d := document(p, []byte("<p>x"), &job, nil); !d.NoFollow || len(d.Links) != 1 {
 		t.Errorf("got %+v", d)
+	}
+}
+
+// A canonical link whose anchor is another page says nothing of this one.
+func TestCanonicalOfAnotherPage(t *testing.T) {
+	page := mustURL(t, pageURL)
+	for header, want := range map[string]string{
+		`</a>; rel=canonical; anchor="/other"`:                      "",
+		`</a>; rel=canonical; anchor="/other", </b>; rel=canonical`: "https://example.com/b",
+	} {
+		r := &Result{}
+		if r.linkHeaders([]string{header}, page, 0); r.Canonical != want || len(r.Links) == 0 {
+			t.Errorf("%s: canonical %q with %d links, want %q", header, r.Canonical, len(r.Links), want)
+		}
+	}
+}
+
+// A feed that is served as a page has links; a page is no feed.
+func TestAFeedServedAsAPage(t *testing.T) {
+	for doc, want := range map[string]int{
+		`<?xml version='1.0'?><rss version="2.0"><channel><item><link>http://a.example/1</link></item></channel></rss>`: 1,
+		`<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="http://a.example/1"/></entry></feed>`:             1,
+		`<?xml version='1.0'?><html><p>http://a.example/1</p></html>`:                                                   0,
+	} {
+		if r := Parse([]byte(doc), "text/html", mustURL(t, pageURL), DefaultOptions()); len(r.Links) != want {
+			t.Errorf("%s: %d links, want %d", doc, len(r.Links), want)
+		}
 	}
 }

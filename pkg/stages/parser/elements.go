@@ -84,8 +84,8 @@ func (p *pass) push(t htmlscan.Tag) {
 	if t == htmlscan.Td || t == htmlscan.Th {
 		p.closeCell()
 	}
-	if p.flags&inForeign != 0 && p.SelfClosing() {
-		return
+	if p.SelfClosing() && (p.flags|traits[t].flags)&inForeign != 0 {
+		return // closed at once
 	}
 	f := p.flags | traits[t].flags
 	p.className = 0

@@ -66,8 +66,22 @@ func isFeed(mt string, body []byte) bool {
 	switch mt {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml":
 		return true
+	case "text/html":
+		return maybeFeed(body) && sitemap.SniffFeed(body[:min(len(body), 1024)])
 	case "text/xml", "application/xml":
 		return sitemap.SniffFeed(body[:min(len(body), 1024)])
 	}
 	return strings.HasSuffix(mt, "+xml") && mt != "application/xhtml+xml" && sitemap.SniffFeed(body[:min(len(body), 1024)])
+}
+
+// maybeFeed reports whether a body that is served as HTML begins like a feed (MIME Sniffing Standard, 7.3): nearly all
+// are pages, and are not looked at twice.
+func maybeFeed(body []byte) bool {
+	body = bytes.TrimLeft(body[:min(len(body), 64)], "\xEF\xBB\xBF \t\r\n")
+	for _, begin := range [...]string{"<?xml", "<rss", "<feed", "<rdf:RDF", "<urlset", "<sitemapindex"} {
+		if bytes.HasPrefix(body, []byte(begin)) {
+			return true
+		}
+	}
+	return false
 }

@@ -201,7 +201,7 @@ func FuzzLinkHeaders(f *testing.F) {
 		for rest := header; rest != ""; {
 			var ref, rel string
 			before := len(rest)
-			ref, rel, rest = nextLinkValue(rest)
+			ref, rel, _, rest = nextLinkValue(rest)
 			if len(rest) >= before || len(ref)+len(rel) > before {
 				t.Fatalf("%q: %d bytes left of %d", header, len(rest), before)
 			}

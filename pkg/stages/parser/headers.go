@@ -13,8 +13,8 @@ const tagHeader = "header"
 func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 	for _, v := range values {
 		for len(v) > 0 {
-			var ref, rel string
-			ref, rel, v = nextLinkValue(v)
+			var ref, rel, anchor string
+			ref, rel, anchor, v = nextLinkValue(v)
 			if ref == "" || isResource(rel) {
 				continue
 			}
@@ -24,7 +24,7 @@ func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 			}
 			if u, err := page.Resolve(ref); err == nil {
 				r.Links = append(r.Links, crawl.Link{URL: u, Rel: rel, Tag: tagHeader})
-				if r.Canonical == "" && hasWord([]byte(rel), "canonical") {
+				if r.Canonical == "" && hasWord([]byte(rel), "canonical") && ofPage(anchor, page) {
 					r.Canonical = u.String()
 				}
 			}
@@ -51,16 +51,23 @@ func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
 	r.Links = append(r.Links, link)
 }
 
-// nextLinkValue reads one link-value: <URI> and parameters up to a comma. Only the first rel counts.
-func nextLinkValue(v string) (ref, rel, rest string) {
+// ofPage reports whether a link with that anchor speaks of the page: an anchor names another context (RFC 8288, 3.2).
+func ofPage(anchor string, page weburl.URL) bool {
+	u, err := page.Resolve(anchor)
+	return anchor == "" || err == nil && u.Key() == page.Key()
+}
+
+// nextLinkValue reads one link-value: <URI> and parameters up to a comma. Only the first rel counts, and the first
+// anchor.
+func nextLinkValue(v string) (ref, rel, anchor, rest string) {
 	v = strings.TrimLeft(v, " \t,")
 	if !strings.HasPrefix(v, "<") {
 		_, rest, _ = strings.Cut(v, ",")
-		return "", "", rest
+		return "", "", "", rest
 	}
 	ref, rest, ok := strings.Cut(v[1:], ">")
 	if !ok {
-		return "", "", ""
+		return "", "", "", ""
 	}
 	found := false
 	for {
@@ -70,14 +77,15 @@ func nextLinkValue(v string) (ref, rel, rest string) {
 		}
 		var name, value string
 		name, value, rest = nextParameter(rest[1:])
-		if name == "rel" && !found {
+		switch {
+		case name == "rel" && !found:
 			rel, found = value, true
+		case name == "anchor" && anchor == "":
+			anchor = value
 		}
 	}
-	if _, after, ok := strings.Cut(rest, ","); ok {
-		return strings.TrimSpace(ref), rel, after
-	}
-	return strings.TrimSpace(ref), rel, ""
+	_, rest, _ = strings.Cut(rest, ",")
+	return strings.TrimSpace(ref), rel, anchor, rest
 }
 
 // nextParameter reads "name=value" or "name="value"", with backslash escapes in quotes.
@@ -114,17 +122,18 @@ func nextParameter(s string) (name, value, rest string) {
 	return name, b.String(), ""
 }
 
-// robotsTags applies X-Robots-Tag headers. A value may be for one crawler: "otherbot: noindex, nofollow"; what is for
-// others does not concern us.
+// robotsTags applies X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name holds
+// for what follows it up to the next one, and what is for others does not concern us.
 func (r *Result) robotsTags(values []string, opt Options) {
 	for _, v := range values {
-		agent, rest, ok := strings.Cut(v, ":")
-		agent = strings.TrimSpace(agent)
-		switch {
-		case !ok || !isAgent(agent):
-			r.robots(v)
-		case strings.EqualFold(agent, opt.agent()):
-			r.robots(rest)
+		ours := true
+		for d := range strings.SplitSeq(v, ",") {
+			if agent, rest, ok := strings.Cut(d, ":"); ok && isAgent(strings.TrimSpace(agent)) {
+				ours, d = strings.EqualFold(strings.TrimSpace(agent), opt.agent()), rest
+			}
+			if ours {
+				r.robots(d)
+			}
 		}
 	}
 }

@@ -202,7 +202,8 @@ func (p *pass) onTitle() {
 	if p.flags&inForeign != 0 || p.xhtml && p.SelfClosing() {
 		return
 	}
-	p.titleNext, p.skipRaw = !p.titled, p.titled
+	p.titleNext = !p.titled && p.open[htmlscan.Template] == 0
+	p.skipRaw = !p.titleNext
 }
 
 // attr returns the raw value of the start tag's attribute, nil where it has none.

@@ -42,6 +42,12 @@ func TestLinksOfADocument(t *testing.T) {
 			`<link rel=alternate hreflang=de href=d>`, "link https://example.com/dir/h [alternate]|link https://example.com/dir/n [next]|" +
 			"link https://example.com/dir/d [alternate]"},
 		{"refresh", `<meta http-equiv=Refresh content="5; URL='/new'"><meta http-equiv=refresh content=5>`, "meta https://example.com/new []"},
+		{"refresh with references", `<meta http-equiv=refresh content="0;url=&#39;/x?a&amp;b&#39;"><meta http-equiv=refresh content="0&#59;url=y">`,
+			"meta https://example.com/x?a&b []|meta https://example.com/dir/y []"},
+		{"base in svg", `<svg><base href=/t/></svg><a href=x>1</a>`, "a https://example.com/dir/x [] 1"},
+		{"head of a template", `<template><base href=/t/><link rel=next href=n><meta http-equiv=refresh content="0;y"></template><a href=x>1</a>`,
+			"a https://example.com/dir/x [] 1"},
+		{"script after an svg that closes itself", `<svg/><script>document.write('<a href="s">x</a>')</script>`, ""},
 		{"no scheme of ours", `<a href="mailto:me@example.com">m</a><a href="JavaScript:void(0)">j</a>`,
 			"a !mailto:me@example.com [] m|a !JavaScript:void(0) [] j"},
 		{"base counts for links before it", `<a href=x>1</a><base href="/b/"><base href="/c/"><a href=y>2</a>`,
@@ -132,6 +138,12 @@ func TestEncodings(t *testing.T) {
 		{"latin-1 is windows-1252", "text/html; charset=iso-8859-1", "<title>\x93", "windows-1252", "“"},
 		{"broken UTF-8", "text/html; charset=utf-8", "<title>a\xFFb", "utf-8", "a\uFFFDb"},
 		{"unknown name", "text/html; charset=klingon", "<title>é", "utf-8", "é"},
+		{"utf-16 by its declaration", "", "<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9\x00", "utf-16le", "é"},
+		{"big-endian", "", "\x00<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9", "utf-16be", "é"},
+		{"meta in XHTML", "application/xhtml+xml", "<meta charset='koi8-r'/><title>é</title>", "utf-8", "é"},
+		{"declaration in XHTML", "application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><title>" + koi8 + "</title>", "koi8-r", "Привет"},
+		{"title of a template", "", "<template><title>a</title></template><title>b", "utf-8", "b"},
+		{"title after an svg that closes itself", "", "<svg/><title>b", "utf-8", "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := HTML([]byte(c.doc), c.contentType, mustURL(t, pageURL), DefaultOptions())
@@ -161,6 +173,8 @@ func TestTextIsFolded(t *testing.T) {
 		"&lt;b&gt; &amp;amp; &copy &unknown; &":               "<b> &amp; © &unknown; &",
 		"<table><tr><td>a<td>b<tr><td>c</table>":              "a\nb\nc",
 		"a\x00b":                                              "ab",
+		"<p>One <svg class=i />two three</p><p>four":          "One two three\nfour",
+		"<ul><li><math/> <a href=/a>First</a></ul>":           "First",
 		"<p>x</p><script>s</script><style>t</style><svg>u</svg><template>v</template><p hidden>w": "x\nw",
 		"<div style='display: none'>x</div><div hidden>y</div>z":                                  "z",
 		"<h2>Title<a class=headerlink href=#t>¶</a></h2>":                                         "Title",

@@ -29,9 +29,12 @@ func (m *metaAttrs) read(s *htmlscan.Scanner) {
 
 // onHead handles the elements that mostly stand in the head, and those that are links without content.
 func (p *pass) onHead(t htmlscan.Tag) {
+	if p.open[htmlscan.Template] > 0 && t != htmlscan.Area && t != htmlscan.Frame {
+		return // what a template holds says nothing of the document (HTML Standard, 4.12.3)
+	}
 	switch t {
 	case htmlscan.Base:
-		if p.base == nil {
+		if p.base == nil && p.flags&inForeign == 0 {
 			p.base = p.attr("href")
 		}
 	case htmlscan.Link:
@@ -53,11 +56,12 @@ func (p *pass) onMeta() {
 	switch {
 	case m.content == nil:
 	case equalFold(m.httpEquiv, "refresh"):
-		p.addLink(tagMeta, refreshURL(m.content), nil)
+		ref := refreshURL(htmlscan.Value(m.content)) // quotes may be written as references
+		p.addLink(tagMeta, bytes.ReplaceAll(ref, []byte("&"), []byte("&amp;")), nil)
 	case equalFold(m.httpEquiv, "content-language"), equalFold(m.name, "language"):
 		p.setLang(m.content)
-	case m.property != nil:
-		p.article = p.article || equalFold(m.property, "og:type") && equalFold(m.content, "article")
+	case equalFold(m.property, "og:type"):
+		p.article = p.article || equalFold(m.content, "article")
 	case equalFold(m.name, "generator"):
 		p.manual = p.manual || writesManuals(m.content)
 	case equalFold(m.name, "robots"), strings.EqualFold(string(bytes.TrimSpace(m.name)), p.opt.agent()):

@@ -5,7 +5,6 @@ package cookies
 
 import (
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -116,29 +115,26 @@ func Parse(line string, p *Place, now time.Time) (c Cookie, ok bool) {
 	if len(line) > 2*MaxCookie {
 		return c, false
 	}
-	set, err := http.ParseSetCookie(line)
-	if err != nil {
+	set, ok := parseSetCookie(line)
+	if !ok {
 		return c, false
 	}
-	c = Cookie{Name: set.Name, Value: set.Value, Domain: p.Host, Path: set.Path, Secure: set.Secure, Created: now}
-	if set.Quoted {
-		c.Value = `"` + set.Value + `"`
-	}
+	c = Cookie{Name: set.name, Value: set.value, Domain: p.Host, Path: set.path, Secure: set.secure, Created: now}
 	if !strings.HasPrefix(c.Path, "/") {
 		c.Path = defaultPath(p.Path)
 	}
 	switch {
-	case set.MaxAge < 0:
+	case set.hasMaxAge && set.maxAge <= 0:
 		c.Expires = time.Unix(0, 0)
-	case set.MaxAge > 0:
-		c.Expires = now.Add(min(time.Duration(min(set.MaxAge, 1<<30))*time.Second, maxFuture))
-	case !set.Expires.IsZero():
-		c.Expires = set.Expires
+	case set.hasMaxAge:
+		c.Expires = now.Add(min(time.Duration(min(set.maxAge, 1<<30))*time.Second, maxFuture))
+	case !set.expires.IsZero():
+		c.Expires = set.expires
 		if latest := now.Add(maxFuture); c.Expires.After(latest) {
 			c.Expires = latest
 		}
 	}
-	return c, c.setDomain(strings.ToLower(strings.TrimPrefix(set.Domain, ".")), p) && c.permitted(set, p)
+	return c, c.setDomain(strings.ToLower(strings.TrimPrefix(set.domain, ".")), p) && c.permitted(&set, p)
 }
 
 // setDomain applies the Domain attribute. One of a public suffix would give the cookie to strangers.
@@ -157,7 +153,7 @@ func (c *Cookie) setDomain(domain string, p *Place) bool {
 }
 
 // permitted applies size, prefixes, and that plain HTTP sets nothing for https.
-func (c *Cookie) permitted(set *http.Cookie, p *Place) bool {
+func (c *Cookie) permitted(set *setCookie, p *Place) bool {
 	name := strings.ToLower(c.Name)
 	switch {
 	case c.size() > MaxCookie || c.Secure && !p.Secure:
@@ -165,7 +161,7 @@ func (c *Cookie) permitted(set *http.Cookie, p *Place) bool {
 	case strings.HasPrefix(name, secureName):
 		return c.Secure
 	case strings.HasPrefix(name, hostName):
-		return c.Secure && set.Path == "/" && set.Domain == ""
+		return c.Secure && set.path == "/" && set.domain == ""
 	}
 	return true
 }

@@ -60,7 +60,12 @@ func TestConvert(t *testing.T) {
 		"table, paragraphs": {"<table><tr><td><p>a<p>b<td>c</table>", "a\n\nb\n\nc"},
 		"line numbers": {"<table><tr><td class=linenos><pre>1\n2</pre><td class=code><pre>a\nb</pre></table>",
 			"```\na\nb\n```"},
-		"comments, marks": {"<p>a<!-- x -->\abc</p>", "abc"},
+		"marks that would be text": {"<p><b>Name:</b>John <b>Name:</b> <i>J</i>. a<b>(x)</b>b a<b>x</b>b <b><a href=x>t</a></b>u",
+			"Name:John **Name:** *J*. a(x)b a**x**b [t](http://a.test/x)u"},
+		"marks of other marks": {"<p><b><del>x</del></b> <b><i>(x)</i></b> <del>~</del> c",
+			"**~~x~~** ***(x)*** ~ c"},
+		"code, a link with brackets": {"<code><a href=x>T[0]</a></code>", "[`T[0]`](http://a.test/x)"},
+		"comments, marks":            {"<p>a<!-- x -->\abc</p>", "abc"},
 	} {
 		if got := convert(t, c.in); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
@@ -84,6 +89,8 @@ func TestHostilePagesAreBounded(t *testing.T) {
 		"code, many links":    "<code>" + many("a<a href=x>b</a>", 20_000) + "</code>",
 		"many spans of class": many("<p class='"+many("language-x ", 500)+"'><pre>a</pre>", 100),
 		"a long line":         "<p>" + many("a_b*c[d]`e` ", 100_000),
+		"emphasis, empty":     many("<b>(</b><i></i>", 20_000),
+		"emphasis, nothing":   many("<b>(", 200) + many("<i></i>", 20_000),
 		"adjacent":            many("<b>a</b><b>b</b>", 20_000),
 		"fences":              "<pre>" + many("`", 1_000_000) + "</pre>",
 		"many terms":          "<dl>" + many("<div><dt>a<dd>b</div>", 20_000) + "</dl>",

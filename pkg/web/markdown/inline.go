@@ -45,6 +45,12 @@ var (
 )
 
 func guardBrackets(n *html.Node) {
+	for p := n.Parent; p != nil; p = p.Parent {
+		switch p.DataAtom {
+		case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+			return // it will be code within the link
+		}
+	}
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Code {
 			d.Data = guards.Replace(d.Data)

@@ -152,9 +152,9 @@ func flatten(n *html.Node) {
 	}
 }
 
-// tidyEmphasis drops emphasis around blocks, which Markdown has none for.
+// tidyEmphasis drops emphasis around blocks, which Markdown has none for, and where its marks would be read as text.
 func tidyEmphasis(n *html.Node) {
-	if has(n, isBlock) || n.Parent != nil && n.Parent.DataAtom == n.DataAtom {
+	if has(n, isBlock) || n.Parent != nil && n.Parent.DataAtom == n.DataAtom || !flanked(n) {
 		rename(n, atom.Span)
 		return
 	}

@@ -29,7 +29,7 @@ func (d *Data) items(doc []byte, resolve func(string) string) {
 	}
 	w := &walk{data: d, resolve: resolve}
 	w.ids(root)
-	w.node(root, nil, nil, "")
+	w.node(root, nil, nil, names{})
 }
 
 func (w *walk) ids(root *html.Node) {
@@ -51,16 +51,14 @@ func (w *walk) ids(root *html.Node) {
 }
 
 // node adds what an element says to the items around it, and its items to the data.
-func (w *walk) node(n *html.Node, micro, rdfa *Item, vocab string) {
+func (w *walk) node(n *html.Node, micro, rdfa *Item, in names) {
 	if n.Type == html.ElementNode {
 		micro = w.micro(n, micro)
-		if v, ok := lookup(n, "vocab"); ok {
-			vocab = v
-		}
-		rdfa = w.rdfa(n, rdfa, vocab)
+		in = in.within(n)
+		rdfa = w.rdfa(n, rdfa, in)
 	}
 	for c := range n.ChildNodes() {
-		w.node(c, micro, rdfa, vocab)
+		w.node(c, micro, rdfa, in)
 	}
 }
 
@@ -100,36 +98,32 @@ func (w *walk) reference(from *html.Node, item *Item, id string) {
 			return // it would hold itself
 		}
 	}
-	for n := range descendantsAndSelf(to) {
-		if w.refs++; w.refs > maxRefs {
-			w.data.Cut = true
-			return
-		}
-		if _, scope := lookup(n, "itemscope"); scope {
-			continue // items in items in other places are not followed
-		}
-		if props := strings.Fields(attr(n, "itemprop")); len(props) > 0 {
-			w.put(item, props, w.value(n))
-		}
-	}
+	w.properties(to, item)
 }
 
-func descendantsAndSelf(n *html.Node) func(yield func(*html.Node) bool) {
-	return func(yield func(*html.Node) bool) {
-		if !yield(n) {
-			return
-		}
-		for d := range n.Descendants() {
-			if !yield(d) {
-				return
-			}
-		}
+// properties adds what an element that itemref names, and what is in it, say of an item.
+func (w *walk) properties(n *html.Node, in *Item) {
+	if w.refs++; w.refs > maxRefs {
+		w.data.Cut = true
+		return
+	}
+	if _, scope := lookup(n, "itemscope"); scope && attr(n, "itemprop") == "" {
+		return // an item of its own
+	}
+	if n.Type == html.ElementNode {
+		in = w.micro(n, in)
+	}
+	for c := range n.ChildNodes() {
+		w.properties(c, in)
 	}
 }
 
 // rdfa adds an element's RDFa Lite; it returns the item that its content belongs to.
-func (w *walk) rdfa(n *html.Node, in *Item, vocab string) *Item {
+func (w *walk) rdfa(n *html.Node, in *Item, known names) *Item {
 	props := strings.Fields(attr(n, "property"))
+	for i, p := range props {
+		props[i] = known.property(p)
+	}
 	types, typed := lookup(n, "typeof")
 	if !typed {
 		if in != nil && len(props) > 0 {
@@ -143,9 +137,7 @@ func (w *walk) rdfa(n *html.Node, in *Item, vocab string) *Item {
 	}
 	full := strings.Fields(types)
 	for i, t := range full {
-		if vocab != "" && !strings.Contains(t, ":") {
-			full[i] = vocab + t
-		}
+		full[i] = known.typ(t)
 	}
 	item := w.item(in, full, id)
 	switch {

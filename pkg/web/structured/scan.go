@@ -128,23 +128,24 @@ func (s *scan) onTime() {
 }
 
 func (s *scan) onMeta() {
-	name, content := s.attr("property"), s.attr("content")
-	if name == "" {
-		name = s.attr("name")
+	content := fold(s.attr("content"))
+	property, name := metaName(s.attr("property")), metaName(s.attr("name"))
+	if property == "" && name == "" {
+		name = metaName(s.attr("itemprop"))
 	}
-	if name == "" {
-		name = s.attr("itemprop")
+	for _, name := range [...]string{property, name} { // an element may have both, for different readers
+		if name == "" || content == "" {
+			continue
+		}
+		if s.metas++; s.metas > maxMeta || len(name) > maxName {
+			s.data.Cut = true
+			return
+		}
+		s.data.addMeta(name, content)
 	}
-	name = strings.ToLower(strings.TrimSpace(name))
-	if content = fold(content); name == "" || content == "" {
-		return
-	}
-	if s.metas++; s.metas > maxMeta || len(name) > maxName {
-		s.data.Cut = true
-		return
-	}
-	s.data.addMeta(name, content)
 }
+
+func metaName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // graphPrefixes are those of OpenGraph and of the vocabularies that are written the same way.
 var graphPrefixes = []string{"og:", "article:", "book:", "profile:", "video:", "music:", "product:", "fb:"}

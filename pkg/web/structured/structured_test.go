@@ -42,6 +42,15 @@ func TestData(t *testing.T) {
 				`"alt":["A B"],"born":["2001-02-03"],"d":["5"],"image":["http://a.test/i.png"],"m":["c"],"name":["A B"],"url":["http://a.test/u"]}}]}`},
 		"itemref": {`<div itemscope itemref="x self no" id=self><i itemprop=a>1</i></div><p id=x itemprop=b>2</p>`,
 			`{"microdata":[{"properties":{"a":["1"],"b":["2"]}}]}`},
+		"itemref of items": {`<div itemscope itemref=x></div><div id=x><div itemprop=a itemscope><span itemprop=b>1</span></div></div>`,
+			`{"microdata":[{"properties":{"a":[{"properties":{"b":["1"]}}]}}]}`},
+		"itemref in a circle": {`<div itemscope itemref=x></div><div id=x itemprop=a itemscope itemref=y></div><p id=y itemprop=b>1</p>`,
+			`{"microdata":[{"properties":{"a":[{"properties":{"b":["1"]}}]}}]}`},
+		"name and property": {`<meta name=description property=og:description content=D><meta property=og:title name=twitter:title content=T>`,
+			`{"opengraph":{"description":"D","title":"T"},"twitter":{"title":"T"},"meta":{"description":"D"}}`},
+		"rdfa with prefixes": {`<article prefix="s: https://schema.org/ x: http://x.test/#" typeof="schema:Article x:T"><i property="schema:name">N</i>` +
+			`<i property="s:about">A</i><i property="x:p">P</i><i property="q:r">R</i></article>`,
+			`{"rdfa":[{"type":["http://schema.org/Article","http://x.test/#T"],"properties":{"about":["A"],"name":["N"],"q:r":["R"],"x:p":["P"]}}]}`},
 		"rdfa": {`<div vocab="http://schema.org/" typeof="Article" resource="#me"><h1 property="headline">H</h1><span property="author" typeof="Person">` +
 			`<a property="url" href=p>w</a><b property=name>N</b></span><time property=datePublished datetime=2020-01-02>x</time></div>`,
 			`{"rdfa":[{"type":["http://schema.org/Article"],"id":"http://a.test/#me","properties":{"author":[{"type":["http://schema.org/Person"],` +
