@@ -87,7 +87,7 @@ type Entry struct {
 
 // IsPage reports whether the outcome is a page: one that has a record, or a reason for having none.
 func (e *Entry) IsPage() bool {
-	return e.State == StateDone && e.Kind == KindPage && e.Verdict == VerdictDone && e.Status/100 == 2
+	return e.State == StateDone && BringsPage(e.Kind, e.Verdict, e.Status)
 }
 
 // Ledger keeps the outcomes of URLs. It shares its records with URLSet.
@@ -168,7 +168,7 @@ type Fingerprint struct {
 	Job     JobID
 	URL     weburl.URL
 	Digest  Digest
-	LinkSum uint64 // hash of the resolved links: copies with other links still have something to say
+	LinkSum uint64 // hash of the resolved links, and whether they may be followed: copies with another one have something to say
 	Simhash uint64
 	Sketch  []byte // of the text's shingles, to confirm a near-duplicate; empty: text too short for the test
 }

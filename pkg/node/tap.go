@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -54,7 +53,7 @@ func (f fetchedURLs) Append(ctx context.Context, lines ...crawl.LogLine) error {
 	err := f.AttemptLog.Append(ctx, lines...)
 	for i := range lines {
 		l := &lines[i]
-		if page := l.Kind == crawl.KindPage && l.Verdict == crawl.VerdictDone && l.Status/100 == http.StatusOK/100; page && err == nil {
+		if page := crawl.BringsPage(l.Kind, l.Verdict, l.Status); page && err == nil {
 			f.tell(l.URL)
 		}
 	}

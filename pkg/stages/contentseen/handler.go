@@ -148,7 +148,7 @@ func (h *Handler) store(ctx context.Context, job *crawl.Job, d *crawl.Document) 
 func (h *Handler) recordOf(ctx context.Context, job *crawl.Job, d *crawl.Document) (*crawl.Record, crawl.Seen, error) {
 	simhash, sketch, _ := Fingerprint(d.Text)
 	fp := crawl.Fingerprint{
-		Job: job.ID, URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links), Simhash: simhash, Sketch: sketch,
+		Job: job.ID, URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(job, d), Simhash: simhash, Sketch: sketch,
 	}
 	verdict, err := h.st.Content.Claim(ctx, fp, job.NearDuplicate, resemble)
 	if err != nil {
@@ -209,12 +209,29 @@ func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event 
 	return []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: follow, Relevance: d.Relevance}}
 }
 
-// linkSum hashes the URLs that the links resolve to, in order. The same bytes at another place can mean other URLs.
-func linkSum(links []crawl.Link) uint64 {
+// linkSum hashes what the links of a document are to the job: the URLs that they resolve to, in order, for the same
+// bytes at another place can mean other URLs; and what of its place decides whether they are followed. Where nothing of
+// the sort does, it is the hash of the URLs alone.
+func linkSum(job *crawl.Job, d *crawl.Document) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	var sum uint64
-	for i := range links {
-		sum = (sum ^ xxh3.HashString(links[i].URL.String())) * odd
+	mix := func(s string) { sum = (sum ^ xxh3.HashString(s)) * odd }
+	for i := range d.Links {
+		mix(d.Links[i].URL.String())
+	}
+	task := &d.Page.Task
+	if d.NoFollow && !job.IgnoreMeta {
+		mix("nofollow")
+	}
+	if job.MaxDepth >= 0 && task.Depth >= job.MaxDepth {
+		mix("max_depth")
+	}
+	switch {
+	case !job.Listed(): // the scope is that of the seeds
+	case job.Scope == crawl.ScopeHost:
+		mix(task.URL.HostKey())
+	case job.Scope == crawl.ScopeDomain:
+		mix(task.URL.RegistrableDomain())
 	}
 	return sum
 }

@@ -158,6 +158,35 @@ func robotsTags(ignored bool) func(*crawl.Document, *crawl.Job) {
 	return func(d *crawl.Document, j *crawl.Job) { d.NoIndex, d.NoFollow, j.IgnoreMeta = true, true, ignored }
 }
 
+// What decides whether links are followed is part of what is known of them: a copy of a page whose links were not
+// followed has its own followed.
+func TestLinkSumTellsPlacesApart(t *testing.T) {
+	page := func(url string, depth int, nofollow bool) *crawl.Document {
+		d := &crawl.Document{Links: []crawl.Link{{URL: mustURL(t, "http://a/")}}, NoFollow: nofollow}
+		d.Page.Task.URL, d.Page.Task.Depth = mustURL(t, url), depth
+		return d
+	}
+	plain, deep, listed := testJob(), testJob(), testJob()
+	deep.MaxDepth = 2
+	listed.SeedList, listed.Scope = "list", crawl.ScopeHost
+	for _, c := range []struct {
+		job  *crawl.Job
+		a, b *crawl.Document
+		same bool
+	}{
+		{&plain, page("http://a/x", 0, false), page("http://b/y", 9, false), true},
+		{&plain, page("http://a/x", 0, false), page("http://a/x", 0, true), false},
+		{&deep, page("http://a/x", 0, false), page("http://a/y", 1, false), true},
+		{&deep, page("http://a/x", 2, false), page("http://a/y", 1, false), false},
+		{&listed, page("http://a/x", 0, false), page("http://a/y", 0, false), true},
+		{&listed, page("http://a/x", 0, false), page("http://b/x", 0, false), false},
+	} {
+		if same := linkSum(c.job, c.a) == linkSum(c.job, c.b); same != c.same {
+			t.Errorf("%s (depth %d, nofollow %v) and %s: same %v", c.a.Page.Task.URL, c.a.Page.Task.Depth, c.a.NoFollow, c.b.Page.Task.URL, same)
+		}
+	}
+}
+
 func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool, of weburl.URL, similar string) {
 	t.Helper()
 	simhash, _, _ := Fingerprint(d.Text)
@@ -182,7 +211,7 @@ func TestHandlerClaimsWithTheJobsDistanceAndTheSketchesResemblance(t *testing.T)
 		t.Fatal(err)
 	}
 	simhash, sketch, _ := Fingerprint(d.Text)
-	want := crawl.Fingerprint{Job: "test", URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(d.Links),
+	want := crawl.Fingerprint{Job: "test", URL: d.Page.Task.URL, Digest: d.Page.Digest, LinkSum: linkSum(&job, d),
 		Simhash: simhash, Sketch: sketch}
 	if s.near != 5 || !reflect.DeepEqual(s.claimed, want) {
 		t.Errorf("claimed %+v within %d, want %+v within 5", s.claimed, s.near, want)
@@ -243,7 +272,8 @@ func TestLinkSumTellsLinksApart(t *testing.T) {
 		nil, link("http://a/"), link("http://b/"), link("http://a/", "http://b/"), link("http://a/", "http://a/"),
 		link("http://a/b"), link("http://a/", "http://b/", "http://c/"),
 	} {
-		sum := linkSum(l)
+		job := testJob()
+		sum := linkSum(&job, &crawl.Document{Links: l})
 		if other, twice := sums[sum]; twice {
 			t.Errorf("lists %d and %d have the sum %x", other, i, sum)
 		}

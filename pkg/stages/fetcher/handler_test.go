@@ -149,7 +149,6 @@ func TestLocationOfOtherEncoding(t *testing.T) {
 	}
 }
 
-
 func TestRedirectIsALinkAndNotFollowed(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

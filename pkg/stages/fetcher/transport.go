@@ -34,8 +34,9 @@ type transportKey struct {
 // transports has one transport for each combination of such limits: one, unless jobs differ. Connections are shared by
 // jobs with the same limits.
 type transports struct {
-	cfg  Config
-	dial func(key transportKey) dialFunc
+	cfg    Config
+	dial   func(key transportKey) dialFunc
+	silent time.Duration // silentHTTP2
 
 	mu    sync.Mutex
 	byKey map[transportKey]*http.Transport
@@ -45,7 +46,7 @@ func newTransports(cfg Config, dns Resolver) (*transports, error) {
 	if err := cfg.checkProxy(); err != nil {
 		return nil, err
 	}
-	t := &transports{cfg: cfg, byKey: map[transportKey]*http.Transport{}}
+	t := &transports{cfg: cfg, silent: silentHTTP2, byKey: map[transportKey]*http.Transport{}}
 	t.dial = func(key transportKey) dialFunc {
 		if key.route.proxied {
 			return dialProxy(key.route.ip)
@@ -73,6 +74,10 @@ func (t *transports) get(limits *crawl.Limits, private bool, r route) *http.Tran
 	return tr
 }
 
+// silentHTTP2 is how long a connection of HTTP/2 may be silent until it is asked whether it lives, and how long the
+// answer may take. Servers answer pings at once, however long a page takes; much less would be taken for abuse by some.
+const silentHTTP2 = 10 * time.Second
+
 func (t *transports) build(key transportKey) *http.Transport {
 	tr := &http.Transport{
 		DialContext:            t.dial(key),
@@ -85,6 +90,9 @@ func (t *transports) build(key transportKey) *http.Transport {
 		MaxResponseHeaderBytes: key.maxHeader,
 		ReadBufferSize:         readBuffer,
 		ForceAttemptHTTP2:      true,
+		// All requests to a host share a connection of HTTP/2. One that a box on the way forgot answers nothing and is
+		// not closed: without the ping every retry would use it again.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: t.silent, PingTimeout: t.silent},
 	}
 	if key.route.proxied {
 		tr.Proxy = func(r *http.Request) (*url.URL, error) { return contactOf(r.Context()).proxy, nil }

@@ -45,7 +45,8 @@ type originState struct {
 	next      *crawl.Task // to be leased next: the first try, a retry, or a redirect within the host
 	notBefore time.Time
 	leased    bool
-	waiting   time.Time // until when another host's answer is awaited; zero: none is
+	waiting   time.Time // until when another host's answer is awaited, or the next try; zero: none is
+	attempt   int       // of the request after that
 }
 
 // work reports whether the host has a task that the workbench can lease.

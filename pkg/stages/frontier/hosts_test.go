@@ -318,3 +318,32 @@ func TestTasksOfAnUnknownJobAreSetAsideAndKept(t *testing.T) {
 		}
 	})
 }
+
+// Where robots.txt lies at another host that fails, the attempts of both come to an end, as at one host.
+func TestRobotsOfAnotherHostThatFailsAreGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := aJob("a")
+		job.IgnoreRobots, job.Retry.Max = false, 3
+		w := newWorld(t, 1, job)
+		asked := map[string]int{}
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			asked[f.Task.URL.HostKey()]++
+			switch {
+			case f.Task.Kind != crawl.KindRobots:
+				return reply{unasked: true, outcome: crawl.Outcome{Verdict: crawl.VerdictBlocked, Reason: crawl.ReasonRobotsDown}}
+			case f.Task.URL.HostKey() == "h0.test":
+				return robotsReply(t, f, "http://h1.test/robots.txt", 0)
+			case f.Task.Attempt < job.Retry.Max:
+				return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 500, Reason: crawl.ReasonStatus}}
+			}
+			rules := &crawl.RobotsOutcome{Origin: f.Task.For, Expires: time.Now().Add(time.Hour)} // as the fetcher does
+			return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictFailed, Status: 500, Reason: crawl.ReasonStatus, Robots: rules}}
+		}
+		w.runAll(pages(t, "a", 1, 3)...)
+		if n := job.Retry.Max + 1; asked["h1.test"] != n || asked["h0.test"] != n+3 {
+			t.Errorf("asked %v; want %d requests to h1.test, and as many to h0.test and its pages", asked, n)
+		}
+	})
+}

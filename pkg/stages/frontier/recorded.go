@@ -8,11 +8,6 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// isPage reports whether an outcome counts against the page budget.
-func isPage(k crawl.Kind, v crawl.Verdict, status int) bool {
-	return k == crawl.KindPage && v == crawl.VerdictDone && status/100 == 2
-}
-
 // record writes a line for each attempt, and final outcomes into the ledger. A robots.txt is no URL of the ledger's.
 // first says of which outcomes it is sure that they were not recorded before, unless their tasks were queued twice.
 func (f *Frontier) record(ctx context.Context, outs []*crawl.Outcome, first []bool, now time.Time) error {
@@ -145,7 +140,7 @@ func (o Outcomes) answeredMeanwhile(ctx context.Context, r *result) (bool, error
 		return false, err
 	}
 	done := e.State == crawl.StateDone
-	r.counted = done && isPage(e.Kind, e.Verdict, e.Status)
+	r.counted = done && crawl.BringsPage(e.Kind, e.Verdict, e.Status)
 	return done && e.At.After(o.f.hosts.resumedAt), nil
 }
 

@@ -31,6 +31,9 @@ func (d robotsDesk) next(h *host, task *crawl.Task, now time.Time) (robots *craw
 		if err != nil {
 			return nil, false
 		}
+		if st != nil {
+			first.Attempt = st.attempt
+		}
 		st = &originState{next: first}
 		h.setRobots(name, st)
 	}
@@ -74,13 +77,13 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 	next.Lease = 0
 	switch {
 	case r != nil && !r.Redirect.IsZero():
-		next.URL, next.Attempt, next.Redirects, next.Referrer = r.Redirect, 0, next.Redirects+1, out.Task.URL
+		next.URL, next.Redirects, next.Referrer = r.Redirect, next.Redirects+1, out.Task.URL
 		if h != nil && next.URL.HostKey() == h.rec.Key {
 			h.setRobots(origin, &originState{next: &next})
 			return nil
 		}
 		if h != nil {
-			h.setRobots(origin, &originState{waiting: now.Add(d.patience)})
+			h.setRobots(origin, &originState{waiting: now.Add(d.patience), attempt: next.Attempt})
 		}
 		return &next
 	case h == nil:
@@ -88,7 +91,7 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 		delete(h.robots, origin)
 		h.setOrigin(crawl.Origin{Name: origin, Expires: r.Expires, CrawlDelay: r.CrawlDelay})
 	case next.URL.HostKey() != h.rec.Key:
-		h.setRobots(origin, &originState{}) // the other host failed: begin again
+		h.setRobots(origin, d.again(out, j, now, ours))
 	case out.Verdict == crawl.VerdictInterrupted:
 		h.setRobots(origin, &originState{next: &next})
 	case ours:
@@ -98,6 +101,19 @@ func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.
 		h.setRobots(origin, &originState{next: &next, notBefore: now.Add(delayAfter(out, j, next.Attempt))})
 	}
 	return nil
+}
+
+// again begins again at an origin whose rules another host was to give, and failed. The attempts of both are one count:
+// where it ends, there are no rules to be had (the fetcher says so).
+func (d robotsDesk) again(out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) *originState {
+	switch attempt := out.Task.Attempt; {
+	case out.Verdict == crawl.VerdictInterrupted:
+		return &originState{attempt: attempt}
+	case ours:
+		return &originState{attempt: attempt, waiting: now.Add(delayAfter(out, j, 1))}
+	default:
+		return &originState{attempt: attempt + 1, waiting: now.Add(delayAfter(out, j, attempt+1))}
+	}
 }
 
 // foreignRobots notes what another node's host said for an origin of this node's. The host that said it is no affair of

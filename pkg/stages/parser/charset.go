@@ -122,8 +122,8 @@ func charsetIn(s string) (label, rest string) {
 	}
 }
 
-// declaredIn is the encoding that a document declares; e is nil where it declares none that the standard knows. In XML a
-// meta element says nothing of it (HTML Standard, 4.2.5.4).
+// declaredIn is the encoding that a document declares; e is nil where it declares none that the standard knows. In XML
+// a meta element says nothing of it (HTML Standard, 4.2.5.4).
 func declaredIn(body []byte, xml bool) (e encoding.Encoding, name string) {
 	head := body[:min(len(body), prescanBytes)]
 	if bytes.HasPrefix(head, []byte("<?xml")) {

@@ -122,8 +122,8 @@ func nextParameter(s string) (name, value, rest string) {
 	return name, b.String(), ""
 }
 
-// robotsTags applies X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name holds
-// for what follows it up to the next one, and what is for others does not concern us.
+// robotsTags applies X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name
+// holds for what follows it up to the next one, and what is for others does not concern us.
 func (r *Result) robotsTags(values []string, opt Options) {
 	for _, v := range values {
 		ours := true

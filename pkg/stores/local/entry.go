@@ -56,7 +56,7 @@ const (
 )
 
 func (e *entry) isPage() bool {
-	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status >= 200 && e.status < 300
+	return e.state == crawl.StateDone && crawl.BringsPage(e.kind, e.verdict, int(e.status))
 }
 
 // isSame reports whether a later visit was told that the page is what it was before (304), and nothing before is known.

@@ -73,6 +73,14 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// Many brackets are escaped, each of them, and code stays as it is.
+func TestManyBracketsAreEscaped(t *testing.T) {
+	doc := "<p>" + strings.Repeat("[a] ", 600) + "<code>b[0]</code>"
+	if got, want := convert(t, doc), strings.Repeat(`\[a\] `, 600)+"`b[0]`"; got != want {
+		t.Errorf("got …%s", got[max(0, len(got)-100):])
+	}
+}
+
 // A page must not ask for more than its size allows: these are small pages that ask for gigabytes, or hours.
 func TestHostilePagesAreBounded(t *testing.T) {
 	many := strings.Repeat
@@ -89,6 +97,8 @@ func TestHostilePagesAreBounded(t *testing.T) {
 		"code, many links":    "<code>" + many("a<a href=x>b</a>", 20_000) + "</code>",
 		"many spans of class": many("<p class='"+many("language-x ", 500)+"'><pre>a</pre>", 100),
 		"a long line":         "<p>" + many("a_b*c[d]`e` ", 100_000),
+		"brackets":            "<p>" + many("[", 500_000) + "]",
+		"brackets, apart":     "<p>" + many("<b>![</b> <code>[</code>", 20_000),
 		"emphasis, empty":     many("<b>(</b><i></i>", 20_000),
 		"emphasis, nothing":   many("<b>(", 200) + many("<i></i>", 20_000),
 		"adjacent":            many("<b>a</b><b>b</b>", 20_000),

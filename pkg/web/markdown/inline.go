@@ -44,12 +44,20 @@ var (
 	unguards = strings.NewReplacer(string(bracketOpen), `\[`, string(bracketClose), `\]`)
 )
 
-func guardBrackets(n *html.Node) {
+// withinCode reports whether a node lies in what becomes code.
+func withinCode(n *html.Node) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
 		switch p.DataAtom {
-		case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
-			return // it will be code within the link
+		case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Pre:
+			return true
 		}
+	}
+	return false
+}
+
+func guardBrackets(n *html.Node) {
+	if withinCode(n) {
+		return // it will be code within the link
 	}
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Code {

@@ -14,10 +14,22 @@ const maxNested = 12
 type tidier struct {
 	resolve func(string) string
 	nested  int
+	guard   bool // brackets: they are many
 }
+
+// maxBrackets is how many opening brackets the library may look at: for each it reads on to the end of the line. More
+// are kept from it, and all of them have a backslash then.
+const maxBrackets = 500
 
 func tidy(body *html.Node, resolve func(string) string) {
 	t := &tidier{resolve: resolve}
+	brackets := 0
+	for d := range body.Descendants() {
+		if d.Type == html.TextNode {
+			brackets += strings.Count(d.Data, "[")
+		}
+	}
+	t.guard = brackets > maxBrackets
 	t.children(body)
 }
 
@@ -34,6 +46,9 @@ func (t *tidier) node(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
 		n.Data = cleanText(n.Data)
+		if t.guard && strings.Contains(n.Data, "[") && !withinCode(n) {
+			n.Data = guards.Replace(n.Data)
+		}
 		return
 	case html.ElementNode:
 	default:
