@@ -50,7 +50,7 @@ func (c *calls[In]) call(ctx context.Context, in In, id crawl.MessageID) ([]craw
 		a := c.handle(ctx, in)
 		return a.out, a.err
 	}
-	w := &call{values: ctx, id: id, attempt: DeliveryOf(ctx).Attempt, began: time.Now(), by: by}
+	w := &call{values: ctx, id: id, event: in, attempt: DeliveryOf(ctx).Attempt, began: time.Now(), by: by}
 	if err := c.enter(w); err != nil {
 		return nil, err
 	}

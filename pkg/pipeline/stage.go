@@ -88,7 +88,8 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 // abandon lets the bus do without the return of a handler.
 func (r *runner[In]) abandon(w *call, err error) {
 	err = r.cutOff(err, w.attempt)
-	r.cfg.Log.Error("a handler does not return: its message is abandoned", "stage", r.cfg.Name, "id", w.id, "attempt", w.attempt, "error", err)
+	args := append([]any{"stage", r.cfg.Name, "id", w.id}, about(w.event)...)
+	r.cfg.Log.Error("a handler does not return: its message is abandoned", append(args, "attempt", w.attempt, "error", err)...)
 	w.by.Abandon(err)
 }
 

@@ -14,6 +14,7 @@ type call struct {
 	leash
 	values context.Context // of the delivery
 	id     crawl.MessageID
+	event  crawl.Event
 
 	attempt   int
 	began     time.Time
