@@ -14,7 +14,7 @@ func (e *Explanation) answer() string {
 	case crawl.StateOpen.String():
 		return e.answerOpen()
 	case crawl.StateExcluded.String():
-		return leftOutText(&e.Ledger, e.epoch)
+		return leftOutText(&e.Ledger, e.Epoch)
 	}
 	return e.answerDone()
 }

@@ -31,13 +31,14 @@ type Explanation struct {
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	Host        HostState    `json:"host"`
 	Answer      string       `json:"answer"` // all of it in a sentence or two
+	// Epoch is the job's revision that applies; 0: a server of an earlier version did not say.
+	Epoch uint32 `json:"epoch,omitempty"`
 
 	record   *crawl.Record   // of Content
 	lines    []crawl.LogLine // of Attempts
 	render   *crawl.LogLine  // of its last render; nil: there was none
 	resource *crawl.LogLine  // of the last time that a render wanted it; nil: none did
 	running  bool
-	epoch    uint32 // of the job's revision that applies
 	why      string // of a robots.txt that could not be had
 }
 
@@ -110,7 +111,7 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, epoch: crawl.EpochOf(s.job.Epoch)}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, Epoch: crawl.EpochOf(s.job.Epoch)}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}

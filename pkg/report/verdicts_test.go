@@ -66,7 +66,7 @@ func TestEveryVerdictIsToldAsWhatItIs(t *testing.T) {
 				if reason != "" {
 					l.Text = reasonText(&job, reason, "http://a.test/x")
 				}
-				e := &Explanation{Ledger: l, epoch: 1, why: "no connection to 192.0.2.1:443: connection refused"}
+				e := &Explanation{Ledger: l, Epoch: 1, why: "no connection to 192.0.2.1:443: connection refused"}
 				text := e.answer()
 				name := v.String() + " [" + reason + "] " + strconv.Itoa(status)
 				if !strings.HasSuffix(text, ".") || strings.Contains(text, "  ") || strings.HasPrefix(text, ":") || strings.Contains(text, "%!") {
@@ -109,7 +109,7 @@ func TestAnswersOfOutcomes(t *testing.T) {
 	} {
 		l := LedgerEntry{State: "done", Verdict: tt.verdict.String(), Reason: tt.reason, Status: tt.status, Attempts: tt.attempts, Revision: 1,
 			Text: reasonText(&job, tt.reason, "http://a.test/x")}
-		e := &Explanation{Ledger: l, epoch: 1, why: "connection refused", Time: time.Now()}
+		e := &Explanation{Ledger: l, Epoch: 1, why: "connection refused", Time: time.Now()}
 		if got := e.answer(); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
 		}
