@@ -35,7 +35,7 @@ type service struct {
 func newService() *service {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	return &service{w: workflow.Workflow{ID: "wf_1", Slug: "w", Name: "W", Labels: map[string]string{}, Current: 1, Created: now, Lock: 1},
-		e:       workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running, Desired: workflow.Run, Lock: 7, Created: now,
+		e: workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running, Desired: workflow.Run, Lock: 7, Created: now,
 			Labels: map[string]string{}},
 		sources: []string{"id: w\nseeds: [http://a.test/]\n"}}
 }
@@ -249,7 +249,9 @@ func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.Jo
 
 func (fakeCrawls) HoldHost(context.Context, string, bool) error       { return nil }
 func (f fakeCrawls) Dir(context.Context, crawl.JobID) (string, error) { return f.dir, nil }
-func (fakeCrawls) Agents(context.Context) ([]Agent, error)            { return []Agent{{ID: "here", State: "idle", Workers: map[string]int{}}}, nil }
+func (fakeCrawls) Agents(context.Context) ([]Agent, error) {
+	return []Agent{{ID: "here", State: "idle", Workers: map[string]int{}}}, nil
+}
 func (fakeCrawls) AskAgent(_ context.Context, id string, _ AgentWish) error {
 	if id != "here" {
 		return workflow.ErrNotFound

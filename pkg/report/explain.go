@@ -128,16 +128,41 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 
 func (s *story) explainAttempts(ctx context.Context, e *Explanation) error {
 	lines, err := s.attempts(ctx, e.URL)
+	if err != nil {
+		return err
+	}
 	e.sorted(lines)
-	for _, l := range e.lines {
+	for i, l := range e.lines {
+		priority := ""
+		if !e.judgedLater(i) { // it is told with the attempt
+			if priority, err = s.priorityText(ctx, &l); err != nil {
+				return err
+			}
+		}
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
 			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch,
-			Priority: s.priorityText(&l)})
+			Priority: priority})
 	}
-	if n := len(e.lines); n > 0 {
-		e.metAs(&e.lines[n-1])
+	if l := e.lastMet(); l != nil {
+		e.metAs(l)
 	}
-	return err
+	return nil
+}
+
+// judgedLater reports whether a line is no attempt, but says of one before it that a redirect loop was found later.
+func (e *Explanation) judgedLater(i int) bool {
+	l := &e.lines[i]
+	return i > 0 && l.Reason == crawl.ReasonRedirectLoop && e.lines[i-1].Attempt == l.Attempt && e.lines[i-1].Visit == l.Visit
+}
+
+// lastMet is the last line that says how the URL was met; nil: there is none.
+func (e *Explanation) lastMet() *crawl.LogLine {
+	for i := len(e.lines) - 1; i >= 0; i-- {
+		if !e.judgedLater(i) {
+			return &e.lines[i]
+		}
+	}
+	return nil
 }
 
 func (s *story) explainLedger(ctx context.Context, e *Explanation) error {

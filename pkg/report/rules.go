@@ -24,14 +24,15 @@ type RulesVerdict struct {
 func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	v := RulesVerdict{Depth: -1}
 	t := crawl.Task{Job: s.job.ID, URL: e.URL}
-	switch n := len(e.lines); {
+	last := e.lastMet()
+	switch {
 	case e.record != nil:
 		v.Depth = e.record.Depth
-	case n > 0:
-		v.Depth, t.Kind = e.lines[n-1].Depth, e.lines[n-1].Kind
+	case last != nil:
+		v.Depth, t.Kind = last.Depth, last.Kind
 	}
-	if n := len(e.lines); n > 0 {
-		t.Referrer = e.lines[n-1].Referrer
+	if last != nil {
+		t.Referrer = last.Referrer
 		v.Seed = rules.Listed() && v.Depth == 0 && t.Referrer.IsZero() // nothing else has no referrer
 	}
 	seeds, _ := s.job.SeedURLs() // checked before the crawl began

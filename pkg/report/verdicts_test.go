@@ -104,6 +104,7 @@ func TestAnswersOfOutcomes(t *testing.T) {
 		{crawl.VerdictFailed, crawl.ReasonConnect, 0, 4, "It could not be fetched: no connection to its host, 4 times."},
 		{crawl.VerdictFailed, crawl.ReasonTLS, 0, 4, "It could not be fetched: the certificate or the TLS handshake failed, 4 times."},
 		{crawl.VerdictFailed, crawl.ReasonStatus, 503, 4, "It failed as often as the job retries: the server answered 503 Service Unavailable, 4 times."},
+		{crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302, 1, "It leads to no page: its redirects lead back to it."},
 		{crawl.VerdictFailed, crawl.ReasonHostDown, 0, 1, "It could not be fetched: its host failed so often in a row that it was given up."},
 		{crawl.VerdictExcluded, crawl.ReasonDepth, 0, 0, "It was left out: deeper than max_depth 20."},
 	} {
