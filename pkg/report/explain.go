@@ -39,7 +39,9 @@ type Explanation struct {
 	render   *crawl.LogLine  // of its last render; nil: there was none
 	resource *crawl.LogLine  // of the last time that a render wanted it; nil: none did
 	running  bool
-	why      string // of a robots.txt that could not be had
+	// mostLinks is how many links of a page are read; 0: all.
+	mostLinks int
+	why       string // of a robots.txt that could not be had
 }
 
 // LedgerEntry is the state in which the ledger has a URL.
@@ -111,7 +113,8 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, Epoch: crawl.EpochOf(s.job.Epoch)}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, mostLinks: s.job.Limits.LinksPerPage,
+		Epoch: crawl.EpochOf(s.job.Epoch)}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}
