@@ -34,6 +34,8 @@ func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	if last != nil {
 		t.Referrer = last.Referrer
 		v.Seed = rules.Listed() && v.Depth == 0 && t.Referrer.IsZero() // nothing else has no referrer
+	} else if rules.Listed() {
+		t.Referrer = e.URL // the scope is that of the page that names it: what of its own host does, can be
 	}
 	seeds, _ := s.job.SeedURLs() // checked before the crawl began
 	for _, seed := range seeds {
@@ -88,6 +90,9 @@ func scopeText(j *crawl.Job) string {
 		case crawl.ScopePrefix:
 			names = append(names, s.String())
 		}
+	}
+	if j.Listed() && (j.Scope == crawl.ScopeHost || j.Scope == crawl.ScopeDomain) {
+		return fmt.Sprintf("scope %q of the page that names it", j.Scope)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -162,7 +167,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonNotAsset:         "asked for as an asset, it is a page: fetched again as one, or left out",
 	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
-	crawl.ReasonNoFollow:         "the links to it are marked nofollow",
+	crawl.ReasonNoFollow:         "the links to it, or the pages that they stand on, are marked nofollow",
 	crawl.ReasonLogin:            "it waited for the log-in of its site, or that did not come about (login)",
 	crawl.ReasonLoggedOut:        "its answer was that of somebody who is not logged in, right after a log-in (login.check)",
 	crawl.ReasonLogout:           "it looks like a log-out link, and the crawl is logged in; follow_logout: true follows it",
