@@ -30,6 +30,8 @@ type service struct {
 	subs    []chan struct{}
 	created int
 	refuse  error // of runs
+	// refuseNew refuses workflows after the first.
+	refuseNew error
 }
 
 func newService() *service {
@@ -67,7 +69,11 @@ func (s *service) Create(_ context.Context, _ string, n workflow.New) (*workflow
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.created++
+	if !n.Dry {
+		if s.created++; s.refuseNew != nil && s.created > 1 {
+			return nil, s.refuseNew
+		}
+	}
 	w := s.w
 	w.Slug = n.Slug
 	return &w, nil

@@ -58,6 +58,9 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 		return nil, &Invalid{[]Fault{{Key: "slug", Message: fmt.Sprintf(
 			"slug %q: want 1 to 48 of a-z, 0-9 and -, with - neither first nor last", w.Slug)}}}
 	}
+	if n.Dry {
+		return w, nil
+	}
 	if w.Slug != "" {
 		return w, m.create(ctx, actor, w, d, n)
 	}
