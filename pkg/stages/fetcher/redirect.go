@@ -132,11 +132,18 @@ func loopText(loop []weburl.URL) string {
 	return "its redirects lead back to it, by " + strings.Join(names, ", ")
 }
 
+// maxLocation bounds the URL of a redirect, as that of a link in a page is bound. What is longer than a URL may be, but
+// not so long, is a link that the URL filter leaves out.
+const maxLocation = 8 << 10
+
 // location returns where a redirect leads.
 func location(a *attempt) (weburl.URL, error) {
 	value := a.answer.Header.Get("Location")
 	if value == "" {
 		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
+	}
+	if len(value) > maxLocation {
+		return weburl.URL{}, fmt.Errorf("the server redirects to a URL of %d bytes, %q; %d are read", len(value), cut(value), maxLocation)
 	}
 	if !utf8.ValidString(value) { // as browsers do: whatwg/fetch #883
 		value = escapeBytes(value)
