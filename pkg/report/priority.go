@@ -47,6 +47,11 @@ func (s *story) priorityWhy(ctx context.Context, job *crawl.Job, l *crawl.LogLin
 		return namedWhy(l), nil
 	case l.Kind == crawl.KindResource:
 		return []string{"a script of its page asks for it"}, nil
+	case l.Kind == crawl.KindSitemap && l.Referrer.Path() == "/robots.txt":
+		if l.URL.Path() == "/sitemap.xml" { // asked for where robots.txt names none
+			return []string{"a sitemap, named by robots.txt or at the usual place"}, nil
+		}
+		return []string{"a sitemap that robots.txt names"}, nil
 	}
 	redirected, err := s.redirects(ctx, l)
 	switch {
@@ -57,8 +62,6 @@ func (s *story) priorityWhy(ctx context.Context, job *crawl.Job, l *crawl.LogLin
 	case redirected:
 	case l.Kind == crawl.KindAsset:
 		why = append(why, "an asset of its page")
-	case l.Kind == crawl.KindSitemap && l.Priority == crawl.MaxPriority-1 && l.Referrer.Path() == "/robots.txt":
-		why = append(why, "a sitemap that robots.txt names")
 	case l.Kind == crawl.KindSitemap && l.Priority != 0:
 		why = append(why, "a sitemap or feed")
 	case l.Kind == crawl.KindPage:
