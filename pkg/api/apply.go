@@ -3,7 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -44,39 +48,65 @@ func (s *Server) apply(ctx context.Context, in *struct {
 		Schedules []AppliedSchedule `json:"schedules,omitempty" maxItems:"500"`
 	}
 }) (*body[workflow.List[ApplyResult]], error) {
-	l := workflow.List[ApplyResult]{}
-	for i := range in.Body.Workflows { // all of them, before the first is touched
-		checked, err := s.Workflows.Check(ctx, in.Body.Workflows[i].Source)
+	done, err := s.applyAll(ctx, in.Body.Workflows, in.Body.Schedules, true) // all of it, before the first is touched
+	if err != nil {
+		return nil, err
+	}
+	if !in.DryRun {
+		if done, err = s.applyAll(ctx, in.Body.Workflows, in.Body.Schedules, false); err != nil {
+			return nil, s.partly(ctx, err, done)
+		}
+	}
+	return list(ctx, s, &workflow.List[ApplyResult]{Items: done}, nil)
+}
+
+// applyAll does what is to be done, or where dry says so only looks whether it could be. Schedules may be of workflows
+// that are made with them.
+func (s *Server) applyAll(ctx context.Context, flows []Applied, schedules []AppliedSchedule, dry bool) (done []ApplyResult, err error) {
+	made := map[string]bool{}
+	for i := range flows {
+		a := &flows[i]
+		r, err := s.applyOne(ctx, a, dry)
 		if err != nil {
-			return nil, err
+			return done, fmt.Errorf("workflow %s: %w", a.Slug, err)
 		}
-		if len(checked.Faults) > 0 {
-			return nil, &workflow.Invalid{Faults: checked.Faults}
-		}
+		made[a.Slug], done = true, append(done, *r)
 	}
-	for i := range in.Body.Schedules {
-		if _, err := s.Schedules.Forecast(in.Body.Schedules[i].ScheduleRule, 1); err != nil {
-			return nil, err
-		}
-	}
-	for i := range in.Body.Workflows {
-		r, err := s.applyOne(ctx, &in.Body.Workflows[i], in.DryRun)
+	for i := range schedules {
+		a := &schedules[i]
+		r, err := s.applySchedule(ctx, a, dry && made[a.Workflow], dry)
 		if err != nil {
-			return nil, err
+			return done, fmt.Errorf("schedule %s of workflow %s: %w", a.Name, a.Workflow, err)
 		}
-		l.Items = append(l.Items, *r)
+		done = append(done, *r)
 	}
-	for i := range in.Body.Schedules {
-		r, err := s.applySchedule(ctx, &in.Body.Schedules[i], in.DryRun)
-		if err != nil {
-			return nil, err
+	return done, nil
+}
+
+// partly is the problem of an error that came up when some of a file was applied already, and says what.
+func (s *Server) partly(ctx context.Context, err error, done []ApplyResult) error {
+	var names []string
+	for i := range done {
+		if done[i].Action != "none" {
+			names = append(names, done[i].Slug+" ("+done[i].Action+")")
 		}
-		l.Items = append(l.Items, *r)
 	}
-	return list(ctx, s, &l, nil)
+	err = failed(ctx, s.log, err)
+	var p *huma.ErrorModel
+	if len(names) > 0 && errors.As(err, &p) {
+		p.Detail += "; before that was applied: " + strings.Join(names, ", ") + "; apply the file again when it is corrected"
+	}
+	return err
 }
 
 func (s *Server) applyOne(ctx context.Context, a *Applied, dry bool) (*ApplyResult, error) {
+	checked, err := s.Workflows.Check(ctx, a.Source)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(checked.Faults) > 0:
+		return nil, &workflow.Invalid{Faults: checked.Faults}
+	}
 	w, err := s.Workflows.Workflow(ctx, a.Slug)
 	switch {
 	case errors.Is(err, workflow.ErrNotFound):
@@ -105,10 +135,8 @@ func (s *Server) applyOne(ctx context.Context, a *Applied, dry bool) (*ApplyResu
 
 func (s *Server) applyNew(ctx context.Context, a *Applied, dry bool) (*ApplyResult, error) {
 	out := &ApplyResult{Slug: a.Slug, Action: "create", Version: 1, Changes: []crawl.Change{}}
-	if dry {
-		return out, nil
-	}
-	_, err := s.Workflows.Create(ctx, actorOf(ctx), workflow.New{Name: a.Name, Slug: a.Slug, Source: a.Source, Labels: a.Labels, Message: a.Message})
+	_, err := s.Workflows.Create(ctx, actorOf(ctx), workflow.New{Name: a.Name, Slug: a.Slug, Source: a.Source, Labels: a.Labels, Message: a.Message,
+		Dry: dry})
 	return out, err
 }
 
@@ -132,9 +160,22 @@ func (s *Server) differences(ctx context.Context, from, to string, out *ApplyRes
 	return nil
 }
 
-func (s *Server) applySchedule(ctx context.Context, a *AppliedSchedule, dry bool) (*ApplyResult, error) {
+// applySchedule makes or changes a schedule. planned says that its workflow is of the same file, and may be still to
+// be made.
+func (s *Server) applySchedule(ctx context.Context, a *AppliedSchedule, planned, dry bool) (*ApplyResult, error) {
 	out := &ApplyResult{Slug: a.Workflow + "/" + a.Name, Action: "create", Version: 1, Changes: []crawl.Change{}}
-	there, err := s.Schedules.Schedules(ctx, a.Workflow, workflow.Page{Limit: 200}) // a workflow has no more
+	f, err := s.Schedules.Forecast(a.ScheduleRule, 1)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.Workflows.Workflow(ctx, a.Workflow)
+	switch {
+	case planned && errors.Is(err, workflow.ErrNotFound):
+		return out, checkNew(a, f)
+	case err != nil:
+		return nil, err
+	}
+	there, err := s.Schedules.Schedules(ctx, string(w.ID), workflow.Page{Limit: 200}) // a workflow has no more
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +196,23 @@ func (s *Server) applySchedule(ctx context.Context, a *AppliedSchedule, dry bool
 		}
 		return out, err
 	}
-	if !dry {
-		_, err = s.Schedules.AddSchedule(ctx, actorOf(ctx), a.Workflow, a.Name, a.ScheduleRule)
+	if !w.Archived.IsZero() {
+		return nil, workflow.ErrArchived
 	}
+	if err := checkNew(a, f); err != nil || dry {
+		return out, err
+	}
+	_, err = s.Schedules.AddSchedule(ctx, actorOf(ctx), string(w.ID), a.Name, a.ScheduleRule)
 	return out, err
+}
+
+// checkNew says what speaks against a schedule that is to be made, whatever its workflow is.
+func checkNew(a *AppliedSchedule, f *workflow.Forecast) error {
+	if err := workflow.CheckName(a.Name); err != nil {
+		return err
+	}
+	if len(f.Slots) == 0 {
+		return &workflow.Invalid{Faults: []workflow.Fault{{Key: "cron", Message: "the schedule has no slot from now on: " + f.Words}}}
+	}
+	return nil
 }

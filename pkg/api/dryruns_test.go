@@ -36,7 +36,7 @@ func (f *tries) DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Tri
 		f.ended <- ctx.Err()
 		return nil, ctx.Err()
 	}
-	out := &trial.Trial{Given: t.URL, Answer: "fine", Parse: &trial.Parse{Text: strings.Repeat("x", 1<<20) + "\u202e"}}
+	out := &trial.Trial{Given: t.URL, Answer: "fine", Steps: []trial.Step{}, Parse: &trial.Parse{Text: strings.Repeat("x", 1<<20) + "\u202e"}}
 	out.SetSource([]byte("<p>\u202e" + strings.Repeat("y", maxHTML)))
 	return out, f.err
 }

@@ -30,12 +30,15 @@ type service struct {
 	subs    []chan struct{}
 	created int
 	refuse  error // of runs
+	// refuseNew refuses workflows after the first.
+	refuseNew error
 }
 
 func newService() *service {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	return &service{w: workflow.Workflow{ID: "wf_1", Slug: "w", Name: "W", Labels: map[string]string{}, Current: 1, Created: now, Lock: 1},
-		e:       workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running, Desired: workflow.Run, Lock: 7, Created: now},
+		e: workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running, Desired: workflow.Run, Lock: 7, Created: now,
+			Labels: map[string]string{}},
 		sources: []string{"id: w\nseeds: [http://a.test/]\n"}}
 }
 
@@ -66,7 +69,11 @@ func (s *service) Create(_ context.Context, _ string, n workflow.New) (*workflow
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.created++
+	if !n.Dry {
+		if s.created++; s.refuseNew != nil && s.created > 1 {
+			return nil, s.refuseNew
+		}
+	}
 	w := s.w
 	w.Slug = n.Slug
 	return &w, nil
@@ -233,7 +240,7 @@ func (fakeCrawls) Rendering(context.Context, crawl.JobID) (*report.Rendering, er
 }
 
 func (fakeCrawls) Freshness(context.Context, crawl.JobID) (*report.Freshness, error) {
-	return &report.Freshness{Continuous: true, Figures: &crawl.FreshnessDetail{Freshness: crawl.Freshness{Fresh: .9},
+	return &report.Freshness{Continuous: true, Figures: &crawl.FreshnessDetail{Freshness: crawl.Freshness{Fresh: .9}, Rates: []crawl.RateClass{}, Curve: []crawl.FreshAt{},
 		Hosts: []crawl.CappedHost{{Host: "a.test", Pages: 3, Allows: 1, Wanted: 2}}},
 		Due: []report.DuePage{{URL: "http://a.test/", Revisits: report.Revisits{Visits: 4}}}}, nil
 }
@@ -248,7 +255,9 @@ func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.Jo
 
 func (fakeCrawls) HoldHost(context.Context, string, bool) error       { return nil }
 func (f fakeCrawls) Dir(context.Context, crawl.JobID) (string, error) { return f.dir, nil }
-func (fakeCrawls) Agents(context.Context) ([]Agent, error)            { return []Agent{{ID: "here"}}, nil }
+func (fakeCrawls) Agents(context.Context) ([]Agent, error) {
+	return []Agent{{ID: "here", State: "idle", Workers: map[string]int{}}}, nil
+}
 func (fakeCrawls) AskAgent(_ context.Context, id string, _ AgentWish) error {
 	if id != "here" {
 		return workflow.ErrNotFound
@@ -361,5 +370,7 @@ func (w *world) ask(method, path, content string, more ...string) got {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return got{resp.StatusCode, resp.Header, string(data)}
+	g := got{resp.StatusCode, resp.Header, string(data)}
+	w.conforms(method, req.URL.Path, g)
+	return g
 }

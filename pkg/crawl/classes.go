@@ -9,6 +9,14 @@ const (
 	bestContinuous  = 4
 )
 
+// PriorityOf maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
+func PriorityOf(weight int) int {
+	if weight <= 0 {
+		return DefaultPriority
+	}
+	return MinPriority + (min(weight, 9)-1)*(MaxPriority-MinPriority)/8
+}
+
 // InClass is the priority of a page that a link of a weight (1 to 9; 0: none) leads to, in a job with classes.
 func InClass(continuous bool, weight int) int {
 	p := bestOneTime

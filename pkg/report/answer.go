@@ -14,7 +14,7 @@ func (e *Explanation) answer() string {
 	case crawl.StateOpen.String():
 		return e.answerOpen()
 	case crawl.StateExcluded.String():
-		return leftOutText(&e.Ledger, e.epoch)
+		return leftOutText(&e.Ledger, e.Epoch)
 	}
 	return e.answerDone()
 }
@@ -26,7 +26,10 @@ func (e *Explanation) answerUnknown() string {
 	if e.resource != nil && e.Ledger.State == crawl.StateUnknown.String() {
 		return "It was asked for because scripts of a page want it. It is no page of the crawl."
 	}
-	const never = "The crawl has not met it: no page that was read links to it, and it is no seed."
+	never := "The crawl has not met it: no page that was read links to it, and it is no seed."
+	if e.mostLinks > 0 {
+		never = fmt.Sprintf("The crawl has not met it: it is no seed, and not among the first %d links (links_per_page) of a page that was read.", e.mostLinks)
+	}
 	switch {
 	case !e.Rules.Allowed:
 		return never + " It would be left out: " + e.Rules.Text + "."

@@ -31,14 +31,17 @@ type Explanation struct {
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	Host        HostState    `json:"host"`
 	Answer      string       `json:"answer"` // all of it in a sentence or two
+	// Epoch is the job's revision that applies; 0: a server of an earlier version did not say.
+	Epoch uint32 `json:"epoch,omitempty"`
 
 	record   *crawl.Record   // of Content
 	lines    []crawl.LogLine // of Attempts
 	render   *crawl.LogLine  // of its last render; nil: there was none
 	resource *crawl.LogLine  // of the last time that a render wanted it; nil: none did
 	running  bool
-	epoch    uint32 // of the job's revision that applies
-	why      string // of a robots.txt that could not be had
+	// mostLinks is how many links of a page are read; 0: all.
+	mostLinks int
+	why       string // of a robots.txt that could not be had
 }
 
 // LedgerEntry is the state in which the ledger has a URL.
@@ -110,7 +113,8 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, epoch: crawl.EpochOf(s.job.Epoch)}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, mostLinks: s.job.Limits.LinksPerPage,
+		Epoch: crawl.EpochOf(s.job.Epoch)}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}
@@ -127,16 +131,41 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 
 func (s *story) explainAttempts(ctx context.Context, e *Explanation) error {
 	lines, err := s.attempts(ctx, e.URL)
+	if err != nil {
+		return err
+	}
 	e.sorted(lines)
-	for _, l := range e.lines {
+	for i, l := range e.lines {
+		priority := ""
+		if !e.judgedLater(i) { // it is told with the attempt
+			if priority, err = s.priorityText(ctx, &l); err != nil {
+				return err
+			}
+		}
 		e.Attempts = append(e.Attempts, Attempt{At: l.At, Verdict: l.Verdict.String(), Status: l.Status, Reason: l.Reason,
 			Detail: l.Detail, Number: l.Attempt, Depth: l.Depth, Referrer: l.Referrer, Location: l.Location, Revision: l.Epoch,
-			Priority: s.priorityText(&l)})
+			Priority: priority})
 	}
-	if n := len(e.lines); n > 0 {
-		e.metAs(&e.lines[n-1])
+	if l := e.lastMet(); l != nil {
+		e.metAs(l)
 	}
-	return err
+	return nil
+}
+
+// judgedLater reports whether a line is no attempt, but says of one before it that a redirect loop was found later.
+func (e *Explanation) judgedLater(i int) bool {
+	l := &e.lines[i]
+	return i > 0 && l.Reason == crawl.ReasonRedirectLoop && e.lines[i-1].Attempt == l.Attempt && e.lines[i-1].Visit == l.Visit
+}
+
+// lastMet is the last line that says how the URL was met; nil: there is none.
+func (e *Explanation) lastMet() *crawl.LogLine {
+	for i := len(e.lines) - 1; i >= 0; i-- {
+		if !e.judgedLater(i) {
+			return &e.lines[i]
+		}
+	}
+	return nil
 }
 
 func (s *story) explainLedger(ctx context.Context, e *Explanation) error {

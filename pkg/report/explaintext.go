@@ -93,7 +93,7 @@ func (e *Explanation) ledgerText() string {
 	l := &e.Ledger
 	switch l.State {
 	case crawl.StateUnknown.String():
-		return "unknown: no page that the crawl has read links to it"
+		return "unknown: the crawl has read no link to it"
 	case crawl.StateOpen.String():
 		return fmt.Sprintf("open, %s; since %s", cmp.Or(l.Where, "queued or in flight"), moment(l.At, e.Time))
 	case crawl.StateExcluded.String():

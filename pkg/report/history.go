@@ -120,10 +120,10 @@ func numbers(list []uint32) string {
 
 // revisionText names the revision that decided, where it is not the one that applies.
 func (e *Explanation) revisionText(epoch uint32) string {
-	if epoch == 0 || epoch == e.epoch {
+	if epoch == 0 || e.Epoch == 0 || epoch == e.Epoch {
 		return ""
 	}
-	return fmt.Sprintf("; by revision %d, the job is at %d now", epoch, e.epoch)
+	return fmt.Sprintf("; by revision %d, the job is at %d now", epoch, e.Epoch)
 }
 
 // explainWhy tells why a URL has the state that it has, by the revision that gave it.

@@ -24,15 +24,18 @@ type RulesVerdict struct {
 func (s *story) judge(rules *urlrules.Rules, e *Explanation) RulesVerdict {
 	v := RulesVerdict{Depth: -1}
 	t := crawl.Task{Job: s.job.ID, URL: e.URL}
-	switch n := len(e.lines); {
+	last := e.lastMet()
+	switch {
 	case e.record != nil:
 		v.Depth = e.record.Depth
-	case n > 0:
-		v.Depth, t.Kind = e.lines[n-1].Depth, e.lines[n-1].Kind
+	case last != nil:
+		v.Depth, t.Kind = last.Depth, last.Kind
 	}
-	if n := len(e.lines); n > 0 {
-		t.Referrer = e.lines[n-1].Referrer
+	if last != nil {
+		t.Referrer = last.Referrer
 		v.Seed = rules.Listed() && v.Depth == 0 && t.Referrer.IsZero() // nothing else has no referrer
+	} else if rules.Listed() {
+		t.Referrer = e.URL // the scope is that of the page that names it: what of its own host does, can be
 	}
 	seeds, _ := s.job.SeedURLs() // checked before the crawl began
 	for _, seed := range seeds {
@@ -87,6 +90,9 @@ func scopeText(j *crawl.Job) string {
 		case crawl.ScopePrefix:
 			names = append(names, s.String())
 		}
+	}
+	if j.Listed() && (j.Scope == crawl.ScopeHost || j.Scope == crawl.ScopeDomain) {
+		return fmt.Sprintf("scope %q of the page that names it", j.Scope)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -161,7 +167,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonNotAsset:         "asked for as an asset, it is a page: fetched again as one, or left out",
 	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
-	crawl.ReasonNoFollow:         "the links to it are marked nofollow",
+	crawl.ReasonNoFollow:         "the links to it, or the pages that they stand on, are marked nofollow",
 	crawl.ReasonLogin:            "it waited for the log-in of its site, or that did not come about (login)",
 	crawl.ReasonLoggedOut:        "its answer was that of somebody who is not logged in, right after a log-in (login.check)",
 	crawl.ReasonLogout:           "it looks like a log-out link, and the crawl is logged in; follow_logout: true follows it",

@@ -50,6 +50,9 @@ func opening(l *LedgerEntry) string {
 		if unreachable[l.Reason] {
 			return "It could not be fetched"
 		}
+		if l.Reason == crawl.ReasonRedirectLoop {
+			return "It leads to no page"
+		}
 		return "It failed as often as the job retries"
 	}
 	return "It was left out"
@@ -75,6 +78,7 @@ func closing(l *LedgerEntry, why string) string {
 	switch {
 	case l.Reason == crawl.ReasonRobotsDown && why != "":
 		return " (" + why + ")"
+	case l.Reason == crawl.ReasonRedirectLoop: // a retry is not what ended it
 	case l.Verdict == crawl.VerdictFailed.String() && l.Attempts > 1:
 		return fmt.Sprintf(", %d times", l.Attempts)
 	}

@@ -66,7 +66,7 @@ func TestEveryVerdictIsToldAsWhatItIs(t *testing.T) {
 				if reason != "" {
 					l.Text = reasonText(&job, reason, "http://a.test/x")
 				}
-				e := &Explanation{Ledger: l, epoch: 1, why: "no connection to 192.0.2.1:443: connection refused"}
+				e := &Explanation{Ledger: l, Epoch: 1, why: "no connection to 192.0.2.1:443: connection refused"}
 				text := e.answer()
 				name := v.String() + " [" + reason + "] " + strconv.Itoa(status)
 				if !strings.HasSuffix(text, ".") || strings.Contains(text, "  ") || strings.HasPrefix(text, ":") || strings.Contains(text, "%!") {
@@ -104,12 +104,13 @@ func TestAnswersOfOutcomes(t *testing.T) {
 		{crawl.VerdictFailed, crawl.ReasonConnect, 0, 4, "It could not be fetched: no connection to its host, 4 times."},
 		{crawl.VerdictFailed, crawl.ReasonTLS, 0, 4, "It could not be fetched: the certificate or the TLS handshake failed, 4 times."},
 		{crawl.VerdictFailed, crawl.ReasonStatus, 503, 4, "It failed as often as the job retries: the server answered 503 Service Unavailable, 4 times."},
+		{crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302, 1, "It leads to no page: its redirects lead back to it."},
 		{crawl.VerdictFailed, crawl.ReasonHostDown, 0, 1, "It could not be fetched: its host failed so often in a row that it was given up."},
 		{crawl.VerdictExcluded, crawl.ReasonDepth, 0, 0, "It was left out: deeper than max_depth 20."},
 	} {
 		l := LedgerEntry{State: "done", Verdict: tt.verdict.String(), Reason: tt.reason, Status: tt.status, Attempts: tt.attempts, Revision: 1,
 			Text: reasonText(&job, tt.reason, "http://a.test/x")}
-		e := &Explanation{Ledger: l, epoch: 1, why: "connection refused", Time: time.Now()}
+		e := &Explanation{Ledger: l, Epoch: 1, why: "connection refused", Time: time.Now()}
 		if got := e.answer(); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
 		}

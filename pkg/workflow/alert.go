@@ -102,3 +102,9 @@ func afterTry(n int) time.Duration {
 	}
 	return min(wait, time.Hour)
 }
+
+// Check says what is wrong with a rule; whether its workflow and its channels are there is not asked.
+func (r *AlertRule) Check() error {
+	_, _, err := r.checked()
+	return err
+}

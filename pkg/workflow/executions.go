@@ -69,7 +69,7 @@ func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides, c 
 		return nil, nil, Event{}, &Invalid{faultsOf("", err)}
 	}
 	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1, Epoch: 1,
-		Labels: maps.Clone(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
+		Labels: labelsOf(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
 	if err := m.bound(ctx, x); err != nil {
 		return nil, nil, Event{}, err
 	}

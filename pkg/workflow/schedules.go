@@ -120,8 +120,10 @@ func (m *Manager) AddSchedule(ctx context.Context, actor, of, name string, r Sch
 	if !w.Archived.IsZero() {
 		return nil, ErrArchived
 	}
-	if name != "" && !slugRule.MatchString(name) {
-		return nil, invalid("name", "name %q: want 1 to 48 of a-z, 0-9 and -, with - neither first nor last", name)
+	if name != "" {
+		if err := CheckName(name); err != nil {
+			return nil, err
+		}
 	}
 	s := &Schedule{ID: ScheduleID("sc_" + ulid(m.now())), Workflow: w.ID, Slug: w.Slug, Name: name, Rule: r,
 		Created: m.now(),
@@ -148,6 +150,14 @@ func (m *Manager) AddSchedule(ctx context.Context, actor, of, name string, r Sch
 	}
 	m.nudge()
 	return s, nil
+}
+
+// CheckName says what is wrong with the name of a schedule.
+func CheckName(name string) error {
+	if !slugRule.MatchString(name) {
+		return invalid("name", "name %q: want 1 to 48 of a-z, 0-9 and -, with - neither first nor last", name)
+	}
+	return nil
 }
 
 // freeName is a name that no schedule has.

@@ -65,6 +65,8 @@ type New struct {
 	Source  string            `json:"source"`
 	Labels  map[string]string `json:"labels"`
 	Message string            `json:"message"`
+	// Dry says that nothing is to be made, only said what speaks against it.
+	Dry bool `json:"-"`
 }
 
 // Changed is a change of a workflow; nil: as it was.

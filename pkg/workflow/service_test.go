@@ -313,3 +313,19 @@ func FuzzDefinitions(f *testing.F) {
 		}
 	})
 }
+
+// Clients are promised an object and an array, also of what has no labels and of an audit without faults.
+func TestNothingIsWrittenAsNull(t *testing.T) {
+	w := newWorld(t)
+	flow, err := w.Create(bg, "me", workflow.New{Slug: "flow", Source: simple})
+	if err != nil || flow.Labels == nil {
+		t.Errorf("labels %#v, %v", flow.Labels, err)
+	}
+	x, err := w.Start(bg, "me", "flow", workflow.Overrides{})
+	if err != nil || x.Labels == nil {
+		t.Errorf("labels %#v, %v", x.Labels, err)
+	}
+	if a := workflow.Audited(&crawl.AuditReport{}, flow.Created); a.Faults == nil || len(a.Faults) > 0 {
+		t.Errorf("faults %#v", a.Faults)
+	}
+}

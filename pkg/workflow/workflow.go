@@ -153,6 +153,15 @@ type AuditSummary struct {
 	Faults []string  `json:"faults"` // the first hundred, for people
 }
 
+// maxFaults bounds the faults of an audit that are kept.
+const maxFaults = 100
+
+// Audited is what is kept of a report. What could not be proven is a fault too.
+func Audited(r *crawl.AuditReport, at time.Time) *AuditSummary {
+	faults := append(append([]string{}, r.Faults...), r.Doubts()...) // an array where there are none as well
+	return &AuditSummary{OK: len(faults) == 0, At: at.UTC(), Faults: faults[:min(len(faults), maxFaults)]}
+}
+
 // Event is a fact about a workflow or an execution. Events of URLs are in crawl.log, not here.
 type Event struct {
 	ID        int64           `json:"id"` // over all, ascending

@@ -51,12 +51,15 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 	if err != nil {
 		return nil, err
 	}
-	w := &Workflow{ID: newID(m.now()), Slug: n.Slug, Name: n.Name, Labels: maps.Clone(n.Labels), Current: 1, Created: m.now(), Lock: 1}
+	w := &Workflow{ID: newID(m.now()), Slug: n.Slug, Name: n.Name, Labels: labelsOf(n.Labels), Current: 1, Created: m.now(), Lock: 1}
 	base := firstText(slugOf(n.Name), slugOf(string(d.job.ID)), slugOf(hostOfFirst(d.job)), "workflow")
 	w.Name = firstText(w.Name, string(d.job.ID), hostOfFirst(d.job), base)
 	if w.Slug != "" && !slugRule.MatchString(w.Slug) {
 		return nil, &Invalid{[]Fault{{Key: "slug", Message: fmt.Sprintf(
 			"slug %q: want 1 to 48 of a-z, 0-9 and -, with - neither first nor last", w.Slug)}}}
+	}
+	if n.Dry {
+		return w, nil
 	}
 	if w.Slug != "" {
 		return w, m.create(ctx, actor, w, d, n)
@@ -70,6 +73,14 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 			return w, err
 		}
 	}
+}
+
+// labelsOf is a copy of labels: an object where there are none as well.
+func labelsOf(labels map[string]string) map[string]string {
+	if labels == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(labels)
 }
 
 func (m *Manager) create(ctx context.Context, actor string, w *Workflow, d *definition, n New) error {

@@ -57,3 +57,51 @@ func TestApplyAlerts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What cannot be applied is no plan, and nothing of its file is applied. Documents may refer to others of the file.
+func TestAFileThatCannotBeAppliedIsNotBegun(t *testing.T) {
+	s := startServe(t)
+	run := func(args ...string) result { t.Helper(); return whirlpool(t, append(args, "--dir", s.dir)...) }
+	file := filepath.Join(t.TempDir(), "all.yml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := func(id string) string { return "id: " + id + "\nseeds: [" + s.site.URL + "/]\n---\n" }
+	const daily = "cron: '@daily'\n"
+	write(job("old"))
+	if r := run("apply", "-f", file); r.exit != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	if r := run("workflow", "archive", "old"); r.exit != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	for name, tt := range map[string]struct{ doc, says string }{
+		"no such workflow":         {"schedule: nightly\nworkflow: none\n" + daily, "schedule nightly of workflow none"},
+		"an archived workflow":     {"schedule: nightly\nworkflow: old\n" + daily, "archived"},
+		"a name that is none":      {"schedule: Ni ght\nworkflow: new\n" + daily, "a-z, 0-9 and -"},
+		"no such channel":          {"alert: a\non: failed\nchannels: [none]\n", `no channel "none"`},
+		"a negative threshold":     {"alert: a\non: failed\nthreshold: -1\n", "threshold -1"},
+		"an alert on no workflow":  {"alert: a\non: failed\nworkflow: none\n", "alert a"},
+		"a channel without a kind": {"channel: c\n", "channel c"},
+		"a job with a fault":       {"id: other\nseeds: ['x:y']\n", "other"},
+	} {
+		write(job("new") + tt.doc)
+		for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+			if r := run("apply", "-f", file, dry); r.exit == exitOK || !strings.Contains(r.stderr, tt.says) {
+				t.Errorf("%s, %s: %+v", name, dry, r)
+			}
+		}
+		if r := run("workflow", "show", "new"); r.exit == exitOK {
+			t.Fatalf("%s: the workflow before it was made", name)
+		}
+	}
+	write(job("new") + "schedule: nightly\nworkflow: new\n" + daily + "---\nalert: a\non: failed\nworkflow: new\n")
+	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+		if r := run("apply", "-f", file, dry); r.exit != exitOK || strings.Count(r.stdout, "create") != 3 {
+			t.Errorf("%s: %+v", dry, r)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -91,10 +90,7 @@ func (e *Engine) readLog(ctx context.Context, id crawl.JobID, s *workflow.Stats)
 	return err
 }
 
-// maxFaults bounds the faults of an audit that are kept.
-const maxFaults = 100
-
-// Audit implements workflow.Engine. What could not be proven is a fault too.
+// Audit implements workflow.Engine.
 func (e *Engine) Audit(ctx context.Context, id crawl.JobID) (*workflow.AuditSummary, error) {
 	j, err := e.Cluster.Job(ctx, id)
 	if err != nil {
@@ -104,6 +100,5 @@ func (e *Engine) Audit(ctx context.Context, id crawl.JobID) (*workflow.AuditSumm
 	if err != nil {
 		return nil, err
 	}
-	faults := slices.Concat(r.Faults, r.Doubts())
-	return &workflow.AuditSummary{OK: len(faults) == 0, At: e.now().UTC(), Faults: faults[:min(len(faults), maxFaults)]}, nil
+	return workflow.Audited(r, e.now()), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -90,15 +89,11 @@ func (e *Engine) readLog(ctx context.Context, id crawl.JobID, s *workflow.Stats)
 	}
 }
 
-// maxFaults bounds the faults of an audit that are kept.
-const maxFaults = 100
-
-// Audit implements workflow.Engine. What could not be proven is a fault too.
+// Audit implements workflow.Engine.
 func (e *Engine) Audit(ctx context.Context, id crawl.JobID) (*workflow.AuditSummary, error) {
 	r, err := e.Store().AuditJob(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	faults := slices.Concat(r.Faults, r.Doubts())
-	return &workflow.AuditSummary{OK: len(faults) == 0, At: time.Now().UTC(), Faults: faults[:min(len(faults), maxFaults)]}, nil
+	return workflow.Audited(&r, time.Now()), nil
 }

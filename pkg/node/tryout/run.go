@@ -76,7 +76,7 @@ func Run(ctx context.Context, opt Options) (_ *trial.Trial, err error) {
 func newRun(opt Options) (*run, weburl.URL, error) {
 	job := *opt.Job
 	job.Epoch = told
-	r := &run{opt: opt, job: &job, memory: &memory{stored: opt.Stored}, trial: &trial.Trial{Given: opt.URL}, lines: newLines(opt.Log)}
+	r := &run{opt: opt, job: &job, memory: &memory{stored: opt.Stored}, trial: &trial.Trial{Given: opt.URL, Steps: []trial.Step{}}, lines: newLines(opt.Log)}
 	r.log = slog.New(r.lines)
 	var none weburl.URL
 	var err error

@@ -109,6 +109,7 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		change  func(d *crawl.Document, j *crawl.Job)
 		did     []string
 		links   bool
+		none    bool // of them is followed
 		whole   bool
 		similar string
 	}{
@@ -119,9 +120,9 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		"a later visit":                  {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 }, did: []string{"claim", "replace"}, links: true, whole: true},
 		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
 		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
-		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, whole: true},
+		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, links: true, none: true, whole: true},
 		"noindex and nofollow, ignored":  {change: robotsTags(true), did: page, links: true, whole: true},
-		"noindex and nofollow, honoured": {change: robotsTags(false), did: dropped},
+		"noindex and nofollow, honoured": {change: robotsTags(false), did: dropped, links: true, none: true},
 		"noindex of a sitemap": {change: func(d *crawl.Document, _ *crawl.Job) {
 			d.Page.Task.Kind, d.NoIndex = crawl.KindSitemap, true
 		}, did: page[2:], links: true},
@@ -144,6 +145,9 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 			if c.links {
 				want = []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: d.Links}}
 			}
+			if c.none {
+				want = []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: withRel(d.Links, "nofollow")}}
+			}
 			if !reflect.DeepEqual(events, want) {
 				t.Errorf("events %v, want %v", events, want)
 			}
@@ -152,6 +156,15 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withRel are links with another rel; the document's own stay as they are, for its record.
+func withRel(links []crawl.Link, rel string) []crawl.Link {
+	out := slices.Clone(links)
+	for i := range out {
+		out[i].Rel = rel
+	}
+	return out
 }
 
 func robotsTags(ignored bool) func(*crawl.Document, *crawl.Job) {

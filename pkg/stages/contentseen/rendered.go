@@ -29,11 +29,11 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	if p.Task.Tracked { // what was lost of the others is claimed again
 		follow = d.Links
 	}
-	if d.NoFollow && !job.IgnoreMeta || len(follow) == 0 {
+	if len(follow) == 0 {
 		return nil, nil
 	}
 	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}
-	return []crawl.Event{&crawl.Links{Task: p.Task, Links: follow, Render: mark, Relevance: d.Relevance}}, nil
+	return []crawl.Event{&crawl.Links{Task: p.Task, Links: marked(job, d, follow), Render: mark, Relevance: d.Relevance}}, nil
 }
 
 // linksGained are the links that are not among those of before.

@@ -26,9 +26,22 @@ func isVague(media string) bool {
 	return false
 }
 
+// maxContentType bounds what is read of a Content-Type: a type and a subtype have 127 characters each (RFC 6838,
+// section 4.2), parameters have the rest. Some servers send 200 KB, which would stand in crawl.log and in the record.
+const maxContentType = 1 << 10
+
+// typeOf is the Content-Type of an answer as the server gives it, cut.
+func typeOf(h http.Header) string {
+	value := h.Get("Content-Type")
+	if len(value) <= maxContentType {
+		return value
+	}
+	return strings.ToValidUTF8(value[:maxContentType], "")
+}
+
 // contentType returns the Content-Type of an answer, from its body where the header does not tell.
 func contentType(h http.Header, b *body) (string, error) {
-	value := h.Get("Content-Type")
+	value := typeOf(h)
 	if !isVague(mediaType(value)) {
 		return value, nil
 	}

@@ -86,7 +86,10 @@ func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) e
 	if err != nil {
 		return fmt.Errorf("a loop of redirects: %w", err)
 	}
-	now := time.Now()
+	now, priority := time.Now(), a.task.Priority // a redirect's target has that of its source
+	if priority == crawl.DefaultPriority {
+		priority = 0
+	}
 	for i, e := range entries {
 		if e.State != crawl.StateDone || e.Verdict != crawl.VerdictDone || e.Status/100 != 3 {
 			continue
@@ -94,7 +97,7 @@ func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) e
 		turned := append(append([]weburl.URL{}, loop[i+1:]...), loop[:i+1]...)
 		line := crawl.LogLine{Job: a.task.Job, At: now, URL: turned[0], Kind: e.Kind, Verdict: crawl.VerdictFailed, Status: e.Status,
 			Reason: crawl.ReasonRedirectLoop, Detail: loopText(turned), Attempt: e.Attempts, Depth: a.task.Depth,
-			Location: append(turned, turned[0])[1]}
+			Location: append(turned, turned[0])[1], Referrer: loop[i], Priority: priority, Epoch: e.Epoch, Visit: int(e.Visit)}
 		e.Verdict, e.Reason, e.At, e.First = crawl.VerdictFailed, crawl.ReasonRedirectLoop, now, false
 		err := h.deps.Ledger.Reopen(ctx, a.task.Job, e.Key) // else the first outcome stands
 		if err == nil {
@@ -129,11 +132,18 @@ func loopText(loop []weburl.URL) string {
 	return "its redirects lead back to it, by " + strings.Join(names, ", ")
 }
 
+// maxLocation bounds the URL of a redirect, as that of a link in a page is bound. What is longer than a URL may be, but
+// not so long, is a link that the URL filter leaves out.
+const maxLocation = 8 << 10
+
 // location returns where a redirect leads.
 func location(a *attempt) (weburl.URL, error) {
 	value := a.answer.Header.Get("Location")
 	if value == "" {
 		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
+	}
+	if len(value) > maxLocation {
+		return weburl.URL{}, fmt.Errorf("the server redirects to a URL of %d bytes, %q; %d are read", len(value), cut(value), maxLocation)
 	}
 	if !utf8.ValidString(value) { // as browsers do: whatwg/fetch #883
 		value = escapeBytes(value)

@@ -180,7 +180,7 @@ func (h *Handler) robotsFile(ctx context.Context, a *attempt) error {
 		return h.noRobots(ctx, a)
 	}
 	a.finish()
-	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(a.answer.Header.Get("Content-Type")), b.n, b.digest()
+	a.out.ContentType, a.out.Bytes, a.out.Digest = mediaType(typeOf(a.answer.Header)), b.n, b.digest()
 	if err := h.archive(ctx, a, b); err != nil {
 		return err
 	}

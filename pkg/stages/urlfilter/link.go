@@ -13,7 +13,7 @@ import (
 func taskOf(r *urlrules.Rules, in *crawl.Links, l *crawl.Link) crawl.Task {
 	weight := in.Relevance.Weight(l.Weight)
 	t := crawl.Task{Job: in.Task.Job, URL: r.Canonical(l.URL), Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
-		Priority: priority(weight), Epoch: in.Task.Epoch, Relevance: in.Relevance}
+		Priority: crawl.PriorityOf(weight), Epoch: in.Task.Epoch, Relevance: in.Relevance}
 	if in.Relevance.Known() {
 		t.Promise = promise(in, l)
 	} else if r.Job().LearnsTopic() {
@@ -54,14 +54,6 @@ func promise(in *crawl.Links, l *crawl.Link) crawl.Relevance {
 		return 0
 	}
 	return p
-}
-
-// priority maps the weights 1 to 9 of site rules to the front queues; 0, no rule, to the default.
-func priority(weight int) int {
-	if weight <= 0 {
-		return crawl.DefaultPriority
-	}
-	return crawl.MinPriority + (min(weight, 9)-1)*(crawl.MaxPriority-crawl.MinPriority)/8
 }
 
 // judgeLink says why a link is not to be followed because of what it is.

@@ -116,10 +116,14 @@ const executionSQL = `SELECT id, workflow, slug, version, number, state, desired
 	outcome, discard, marks, stats, audit, created_at, started_at, ended_at, trimmed_at, account, lock FROM executions`
 
 func scanExecution[R interface{ Scan(...any) error }](row R, x *workflow.Execution) error {
-	return row.Scan(&x.ID, &x.Workflow, &x.Slug, &x.Version, &x.Number, &x.State, &x.Desired, &x.BrakedBy, &x.Reason,
+	err := row.Scan(&x.ID, &x.Workflow, &x.Slug, &x.Version, &x.Number, &x.State, &x.Desired, &x.BrakedBy, &x.Reason,
 		fromJSON{&x.Cause}, &x.Attempt, &x.Epoch, fromJSON{&x.Labels}, &x.Note, &x.Outcome, &x.Discard, fromJSON{&x.Marks},
 		fromJSON{&x.Stats}, fromJSON{&x.Audit}, moment{&x.Created}, moment{&x.Started}, moment{&x.Ended}, moment{&x.Trimmed}, &x.Account,
 		&x.Lock)
+	if x.Audit != nil && x.Audit.Faults == nil { // earlier versions stored null where there were none
+		x.Audit.Faults = []string{}
+	}
+	return err
 }
 
 // Execution implements workflow.Store.

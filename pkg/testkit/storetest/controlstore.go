@@ -193,6 +193,11 @@ func (c *controlSuite) executions() {
 	last, err := c.s.Workflow(bg, "a")
 	c.must(err)
 	c.same("last", last.Last, x)
+	x.Audit.Faults = nil // as earlier versions stored it; whoever reads it gets an array
+	c.must(c.s.Change(bg, x, x.State, c.event("execution.annotated")))
+	if got, err = c.s.Execution(bg, x.ID); err != nil || got.Audit.Faults == nil {
+		c.Errorf("an audit without faults: %+v, %v", got.Audit, err)
+	}
 	if last.Executions != 1 {
 		c.Errorf("%d executions", last.Executions)
 	}
