@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -59,11 +58,13 @@ func newCrawl() *cobra.Command {
 		f.stdin = cmd.InOrStdin()
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
-			final, err = f.job(cmd, job, args)
+			if final, err = f.job(cmd, job, args); err == nil {
+				err = checkSeedList(cmd, final) // a crawl that goes on may have read it
+			}
 		}
 		if err == nil {
 			f.copies.wantAssets(cmd, final)
-			err = errors.Join(f.check(), f.checkUntil(final), checkSecrets(final), checkNetwork(final))
+			err = errors.Join(f.check(), f.checkUntil(final), checkHere(cmd, final))
 		}
 		if err == nil {
 			err = f.withModels(cmd, final)
@@ -325,21 +326,6 @@ func (f *crawlFlags) sayDiscarded(d *local.Discarded, stderr io.Writer) {
 	for _, name := range d.Kept {
 		fmt.Fprintf(stderr, "whirlpool: --fresh left %s, which is not whirlpool's\n", name)
 	}
-}
-
-// profile starts the CPU profile, if one was asked for.
-func (f *crawlFlags) profile() (stop func(), err error) {
-	if f.cpuProfile == "" {
-		return func() {}, nil
-	}
-	file, err := os.Create(f.cpuProfile)
-	if err != nil {
-		return nil, fmt.Errorf("--cpuprofile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("--cpuprofile: %w", err), file.Close())
-	}
-	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
 func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOptions, error) {

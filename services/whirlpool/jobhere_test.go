@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a job refers to and this machine does not have is told before --fresh discards the crawl that is there.
+func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
+	const cookieHead = "# Netscape HTTP Cookie File\n"
+	for name, tt := range map[string]struct {
+		job, file, text string // file is written beside the job file, unless it is empty
+		args, want      []string
+	}{
+		"no list":           {job: "seed_list: list.txt", want: []string{"seed_list", "list.txt", "no such file"}},
+		"a list: directory": {job: "seed_list: .", want: []string{"seed_list", "directory"}},
+		"no cookies":        {job: "cookies_file: c.txt", want: []string{"cookies_file", "c.txt", "no such file"}},
+		"bad cookies": {job: "cookies_file: c.txt", file: "c.txt", text: cookieHead + "a.test\tTRUE\n",
+			want: []string{"cookies_file", "c.txt", "line 2", "want 7"}},
+		"flag of cookies": {job: "max_pages: 1", args: []string{"--cookies", "gone.txt"}, want: []string{"--cookies", "gone.txt"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := usedDirectory(t)
+			tmp := t.TempDir()
+			file := filepath.Join(tmp, "job.yml")
+			writeText(t, file, "seeds: [http://127.0.0.1:9/]\n"+tt.job+"\n")
+			if tt.file != "" {
+				writeText(t, filepath.Join(tmp, tt.file), tt.text)
+			}
+			r := whirlpool(t, append([]string{"crawl", "-c", file, "-o", dir, "--fresh", "--allow-private"}, tt.args...)...)
+			refusedAndKept(t, r, dir, tt.want...)
+		})
+	}
+}
+
+// refusedAndKept checks that a command was refused as misused, with a message that has all of want, and that the crawl
+// in dir is as it was.
+func refusedAndKept(t *testing.T, r result, dir string, want ...string) {
+	t.Helper()
+	for _, text := range want {
+		if r.exit != exitUsage || !strings.Contains(r.stderr, text) {
+			t.Errorf("exit status %d, want %d and %q in %s", r.exit, exitUsage, text, r.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pages.jsonl")); err != nil {
+		t.Errorf("the crawl that was there is lost: %v", err)
+	}
+}
+
+// usedDirectory is the directory of a crawl that a test may change.
+func usedDirectory(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "used")
+	if err := os.CopyFS(dir, os.DirFS(crawled(t))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func writeText(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
