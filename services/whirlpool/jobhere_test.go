@@ -19,6 +19,8 @@ func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
 		"no cookies":        {job: "cookies_file: c.txt", want: []string{"cookies_file", "c.txt", "no such file"}},
 		"bad cookies": {job: "cookies_file: c.txt", file: "c.txt", text: cookieHead + "a.test\tTRUE\n",
 			want: []string{"cookies_file", "c.txt", "line 2", "want 7"}},
+		"an output elsewhere": {job: "pipeline: {nodes: [{id: o, at: output, use: builtin/file@1, with: {file: ../x.csv}}]}",
+			want: []string{"../x.csv"}},
 		"flag of cookies": {job: "max_pages: 1", args: []string{"--cookies", "gone.txt"}, want: []string{"--cookies", "gone.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
