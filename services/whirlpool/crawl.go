@@ -64,7 +64,7 @@ func newCrawl() *cobra.Command {
 		}
 		if err == nil {
 			f.copies.wantAssets(cmd, final)
-			err = errors.Join(f.check(), f.checkUntil(final), checkHere(cmd, final))
+			err = errors.Join(f.check(), f.checkUntil(final), f.checkTargets(), checkHere(cmd, final))
 		}
 		if err == nil {
 			err = f.withModels(cmd, final)

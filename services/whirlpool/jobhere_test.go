@@ -37,6 +37,40 @@ func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
 	}
 }
 
+// So is where copies cannot be written. Those that can be are written, in directories that are not there yet.
+func TestTargetsAreTriedBeforeTheOldCrawlIsDiscarded(t *testing.T) {
+	tmp := t.TempDir()
+	file := filepath.Join(tmp, "file")
+	writeText(t, file, "text")
+	for name, tt := range map[string]struct{ flag, target, want string }{
+		"Markdown into a file":        {"--markdown", file, "no directory"},
+		"Markdown below a file":       {"--markdown", filepath.Join(file, "md"), "not a directory"},
+		"a mirror into a file":        {"--mirror", file, "no directory"},
+		"WACZ into no directory":      {"--wacz", filepath.Join(tmp, "none", "c.wacz"), "no directory"},
+		"WACZ as a directory":         {"--wacz", filepath.Join(tmp, "d.wacz"), "is a directory"},
+		"WACZ below what is no place": {"--wacz", filepath.Join(file, "c.wacz"), "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.MkdirAll(filepath.Join(tmp, "d.wacz"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			dir := usedDirectory(t)
+			r := whirlpool(t, "crawl", "http://127.0.0.1:9/", "-o", dir, "--fresh", "--allow-private", tt.flag, tt.target)
+			refusedAndKept(t, r, dir, tt.flag+" "+tt.target, tt.want)
+		})
+	}
+	for _, f := range []crawlFlags{
+		{out: filepath.Join(tmp, "out"), markdown: filepath.Join(tmp, "new", "md"), copies: copyFlags{wacz: filepath.Join(tmp, "out", "c.wacz")}},
+		{out: filepath.Join(tmp, "out"), copies: copyFlags{mirror: filepath.Join(tmp, "m"), wacz: filepath.Join(tmp, "m", "c.wacz")}},
+		{out: filepath.Join(tmp, "out"), copies: copyFlags{wacz: filepath.Join(tmp, "c.wacz")}},
+		{out: "-"},
+	} {
+		if err := f.checkTargets(); err != nil {
+			t.Errorf("%+v is refused: %v", f, err)
+		}
+	}
+}
+
 // refusedAndKept checks that a command was refused as misused, with a message that has all of want, and that the crawl
 // in dir is as it was.
 func refusedAndKept(t *testing.T, r result, dir string, want ...string) {
