@@ -84,6 +84,9 @@ func newRoot() *cobra.Command {
 		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())
 	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
+	for _, c := range root.Commands() {
+		refuseUnknown(c)
+	}
 	complete(root)
 	return root
 }
