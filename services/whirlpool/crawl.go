@@ -334,6 +334,9 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	if f.verbose {
+		process.StandardLog(log.Handler())
+	}
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() || job.Pipeline.Packs() // assets are kept nowhere else
 	f.choose(&opt)
