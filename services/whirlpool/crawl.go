@@ -279,7 +279,7 @@ func (f *crawlFlags) check() error {
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
-	return f.copies.check(f.toStdout())
+	return errors.Join(f.checkForm(), f.copies.check(f.toStdout()))
 }
 
 // maxConcurrency is more than the sockets that a process may have on most systems.

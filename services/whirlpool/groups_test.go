@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -57,5 +60,31 @@ func TestAMistypedCommandOfAGroup(t *testing.T) {
 	}
 	if out := must(t, "exec"); !strings.Contains(out, "delete") {
 		t.Errorf("exec alone prints %q", out)
+	}
+}
+
+// Where a document names several commands with | between them, each has the flags of the line.
+func TestEveryCommandOfALineHasItsFlags(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, found := regexp.MustCompile(`(?m)^whirlpool ((?:[a-z]+ )?)([a-z-]+(?:\|[a-z-]+)+)(.*)$`), 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range line.FindAllStringSubmatch(string(data), -1) {
+			for name := range strings.SplitSeq(m[2], "|") {
+				found++
+				if why := missing(newRoot(), m[1]+name+m[3]); why != "" {
+					t.Errorf("%s: whirlpool %s%s%s: %s", file, m[1], name, m[3], why)
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d commands were found: the test proves nothing", found)
 	}
 }
