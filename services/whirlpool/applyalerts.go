@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
@@ -16,32 +12,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
 
-// strictly reads a document of YAML by the names that its JSON has, but for the key that says what it is. It has no
-// others.
-func strictly(text []byte, kind string, to any) error {
-	var keys map[string]any
-	if err := yaml.Unmarshal(text, &keys); err != nil {
-		return err
-	}
-	delete(keys, kind)
-	if _, named := keys["name"]; named {
-		return fmt.Errorf("name: it is what %s says", kind)
-	}
-	data, err := json.Marshal(keys)
-	if err != nil {
-		return err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return dec.Decode(to)
-}
-
 // apply makes a server what the documents say: channels before the rules that name them, workflows before both that
 // watch them.
 func (d *applied) apply(ctx context.Context, c *client.Client, dry bool) (done []api.ApplyResult, err error) {
 	if len(d.jobs)+len(d.schedules) > 0 {
 		if done, err = c.Apply(ctx, d.jobs, d.schedules, dry); err != nil {
-			return nil, err
+			return nil, d.explain(ctx, c, err)
 		}
 	}
 	channels, err := d.applyChannels(ctx, c, dry)
