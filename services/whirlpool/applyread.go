@@ -38,8 +38,8 @@ func (d *document) root() (*yaml.Node, error) {
 	return n.Content[0], nil
 }
 
-// strictly reads a document by the names that its JSON has, but for name, in whose place stands the key that says what it
-// is. It has no others.
+// strictly reads a document by the names that its JSON has, but for name, in whose place stands the key that says what
+// it is. It has no others.
 func strictly(doc *yaml.Node, kind string, to any) error {
 	fields := map[string]reflect.Value{}
 	fieldsOf(reflect.ValueOf(to).Elem(), fields)

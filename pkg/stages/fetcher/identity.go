@@ -162,8 +162,8 @@ func readCookies(file string) ([]cookies.Cookie, error) {
 	return cookies.ParseFile(string(text))
 }
 
-// CheckCookies finds what is wrong with the file of cookies that a job names. What can be read only once is left for the
-// requests.
+// CheckCookies finds what is wrong with the file of cookies that a job names. What can be read only once is left for
+// the requests.
 func CheckCookies(job *crawl.Job) error {
 	if job.CookiesFile == "" {
 		return nil
