@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -79,7 +80,7 @@ func (g *DiskGuard) look(gauge *prometheus.GaugeVec) {
 			}
 			return
 		}
-		gauge.WithLabelValues(path).Set(used)
+		gauge.WithLabelValues(strings.ToValidUTF8(path, "\uFFFD")).Set(used) // others panic; names of files may be any bytes
 		if used >= fullest {
 			fullest, at = used, path
 		}

@@ -47,6 +47,17 @@ func TestDiskGuardPausesWhileAnyDiskIsFull(t *testing.T) {
 	})
 }
 
+// A directory may have any bytes in its name, which a label may not.
+func TestDiskGuardLooksAtDirectoriesOfAnyName(t *testing.T) {
+	for _, path := range []string{"plain", "d\xff", "\xc3"} {
+		g := &DiskGuard{Paths: []string{path}, Limit: 0.9, Log: new(journal).logger(), Registry: prometheus.NewRegistry(),
+			used: func(string) (float64, error) { return 0.5, nil }}
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		g.Run(ended)
+	}
+}
+
 func TestDiskUsedLooksAboveWhatDoesNotExist(t *testing.T) {
 	dir := t.TempDir()
 	want, err := DiskUsed(dir)

@@ -64,6 +64,9 @@ func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Bo
 		return err
 	}
 	defer limiter.Close()
+	if w == io.Writer(os.Stderr) { // the process is this program
+		StandardLog(log.Handler())
+	}
 	p := &Program{Name: name, Config: cfg, Log: log, Lines: lines, Registry: newRegistry(name, cfg.Node), health: newHealth(),
 		level: level, running: map[string]int{}}
 	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory), "heap_floor", len(floor))

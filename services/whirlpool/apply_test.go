@@ -29,6 +29,45 @@ func TestDocumentsOfAFile(t *testing.T) {
 	}
 }
 
+// What is wrong with a file is told with its line, in the words of the file.
+func TestFaultsOfAFileForApplyNameTheLine(t *testing.T) {
+	const job = "id: shop\nseeds: [http://a.test/]\n---\n" // three lines
+	const schedule, channel = "schedule: s\nworkflow: shop\n", "channel: c\nkind: webhook\n"
+	for name, tt := range map[string]struct{ text, want string }{
+		"nothing":                 {"", "it is empty: write a job file"},
+		"comments alone":          {"# nothing\n---\n", "it is empty: write a job file"},
+		"no id":                   {job + "seeds: []\n", "line 4: it has no id"},
+		"unknown key":             {job + schedule + "corn: '@daily'\n", "line 6: there is no key corn; did you mean cron?"},
+		"unlike any key":          {job + schedule + "whatever: 1\n", "line 6: there is no key whatever; there are catch_up, catch_up_max, cron,"},
+		"of a channel":            {job + channel + "prt: 1\n", "line 6: there is no key prt; did you mean port?"},
+		"name":                    {job + channel + "name: n\n", "line 6: name: it is what channel says"},
+		"value":                   {job + channel + "port: many\n", `line 6: port: want a whole number, not "many"`},
+		"fraction":                {job + channel + "port: 2.5\n", `line 6: port: want a whole number, not "2.5"`},
+		"list":                    {"alert: a\nchannels: ops\n", `line 2: channels: want a list of texts, as in [a, b], not "ops"`},
+		"number":                  {"alert: a\nthreshold: [1]\n", "line 2: threshold: want a number, not a list"},
+		"time":                    {"alert: a\nsilenced_until: soon\n", `line 2: silenced_until: want a time, as in 2026-12-01T08:00:00Z, not "soon"`},
+		"two faults":              {"alert: a\nonn: failed\n---\n" + channel + "prt: 1\n", "line 2: there is no key onn; did you mean on?\nline 6: "},
+		"no YAML":                 {job + "id: [\n", "line 4: did not find"},
+		"a list":                  {job + "- a\n", "line 4: want keys with values"},
+		"key twice":               {job + "id: a\nid: b\n", `line 5: mapping key "id" already defined at line 4`},
+		"workflow twice":          {job + "id: shop\n", "line 4: workflow shop stands at line 1 already"},
+		"schedule twice":          {schedule + "---\n" + schedule, "line 4: schedule s of workflow shop stands at line 1 already"},
+		"channel twice":           {channel + "---\n" + channel, "line 4: channel c stands at line 1 already"},
+		"alert twice":             {"alert: a\n---\n# again\nalert: a\n", "line 3: alert a stands at line 1 already"},
+		"schedule of no workflow": {job + "schedule: s\n", "line 4: a schedule has a name and a workflow"},
+	} {
+		if _, err := documentsOf(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+	d, err := documentsOf("# of our shop\n---\n" + schedule + "once: 2026-12-01T08:00\nstart: 2026-12-01\n---\nschedule: s\nworkflow: other\ncatch_up_max: 3\n---\n" +
+		"alert: a\nsilenced_until: 2026-12-01T08:00:00Z\n---\nalert: b\nsilenced_until: '2026-12-01T08:00:00Z'\n")
+	if err != nil || d.schedules[0].Once != "2026-12-01T08:00" || d.schedules[0].Start != "2026-12-01" || d.schedules[1].CatchUpMax != 3 ||
+		d.rules[0].Silenced.IsZero() || d.rules[1].Silenced.IsZero() {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // A file with channels, rules and a workflow is applied once; again nothing changes, and a plan does nothing.
 func TestApplyAlerts(t *testing.T) {
 	s := startServe(t)
@@ -54,6 +93,13 @@ func TestApplyAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := run("apply", "-f", file); r.exit != exitOK || !strings.Contains(r.stdout, "alert late   change") {
+		t.Errorf("%+v", r)
+	}
+	bad := "id: fine\nseeds: [http://a.test/]\n--- # another\n# of ours\nid: wrong\nseeds: [http://a.test/]\nmax_page: 5\n"
+	if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run("apply", "-f", file); r.exit != exitFailure || !strings.Contains(r.stderr, file+": line 7: workflow wrong: there is no key max_page") {
 		t.Errorf("%+v", r)
 	}
 }

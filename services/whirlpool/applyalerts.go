@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,33 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
-
-// strictly reads a document of YAML by the names that its JSON has, but for the key that says what it is. It has no
-// others.
-func strictly(text []byte, kind string, to any) error {
-	var keys map[string]any
-	if err := yaml.Unmarshal(text, &keys); err != nil {
-		return err
-	}
-	delete(keys, kind)
-	if _, named := keys["name"]; named {
-		return fmt.Errorf("name: it is what %s says", kind)
-	}
-	data, err := json.Marshal(keys)
-	if err != nil {
-		return err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return dec.Decode(to)
-}
 
 // apply makes a server what the documents say: channels before the rules that name them, workflows before both that
 // watch them.
@@ -47,7 +23,7 @@ func (d *applied) apply(ctx context.Context, c *client.Client, dry bool) (done [
 	}
 	if len(d.jobs)+len(d.schedules) > 0 {
 		if done, err = c.Apply(ctx, d.jobs, d.schedules, dry); err != nil {
-			return nil, err
+			return nil, d.explain(ctx, c, err)
 		}
 	}
 	for _, step := range []func(context.Context, *client.Client, bool) ([]api.ApplyResult, error){d.applyChannels, d.applyRules} {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -58,6 +58,7 @@ func newApply() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w", *file, err)
 		}
+		docs.file = *file
 		for i := range docs.jobs {
 			docs.jobs[i].Message = *message
 		}
@@ -81,6 +82,9 @@ type applied struct {
 	schedules []api.AppliedSchedule
 	channels  []notify.Channel
 	rules     []workflow.AlertRule
+
+	file  string         // its name
+	lines map[string]int // on which they begin, by kind and name
 }
 
 func (d *applied) number() int {
@@ -88,89 +92,89 @@ func (d *applied) number() int {
 }
 
 // add adds a document: one with the key schedule, channel or alert is that, others are job files with an id.
-func (d *applied) add(text []byte) error {
-	var head struct {
-		ID       string `yaml:"id"`
-		Schedule string `yaml:"schedule"`
-		Channel  string `yaml:"channel"`
-		Alert    string `yaml:"alert"`
-	}
-	if err := yaml.Unmarshal(text, &head); err != nil {
+func (d *applied) add(doc document) error {
+	root, err := doc.root()
+	if err != nil || root == nil {
 		return err
 	}
+	var head struct{ ID, Schedule, Channel, Alert yaml.Node }
+	if bad := (*yaml.TypeError)(nil); errors.As(root.Decode(&head), &bad) {
+		return errors.New(strings.Join(bad.Errors, "\n"))
+	}
 	switch {
-	case head.Schedule != "":
-		s, err := scheduleOf(text)
+	case head.Schedule.Value != "":
+		s, err := scheduleOf(root)
 		if err != nil {
 			return err
 		}
 		d.schedules = append(d.schedules, *s)
-	case head.Channel != "":
+		return d.once(doc, "schedule "+s.Name+" of workflow "+s.Workflow)
+	case head.Channel.Value != "":
 		c := notify.Channel{}
-		if err := strictly(text, "channel", &c); err != nil {
+		if err := strictly(root, "channel", &c); err != nil {
 			return err
 		}
-		c.Name = head.Channel
 		d.channels = append(d.channels, c)
-	case head.Alert != "":
+		return d.once(doc, "channel "+c.Name)
+	case head.Alert.Value != "":
 		r := workflow.AlertRule{}
-		if err := strictly(text, "alert", &r); err != nil {
+		if err := strictly(root, "alert", &r); err != nil {
 			return err
 		}
-		r.Name = head.Alert
 		d.rules = append(d.rules, r)
-	case head.ID == "":
-		return errors.New("it has no id, which is the slug of its workflow: add a line such as id: postings")
-	default:
-		d.jobs = append(d.jobs, api.Applied{Slug: head.ID, Source: string(text)})
+		return d.once(doc, "alert "+r.Name)
+	case head.ID.Value == "":
+		return fmt.Errorf("line %d: it has no id, which is the slug of its workflow: add a line such as id: postings", root.Line)
 	}
+	d.jobs = append(d.jobs, api.Applied{Slug: head.ID.Value, Source: string(doc.text)})
+	return d.once(doc, "workflow "+head.ID.Value)
+}
+
+// once refuses what stands in the file already: each would take the place of the other, at every run.
+func (d *applied) once(doc document, what string) error {
+	if first, again := d.lines[what]; again {
+		return fmt.Errorf("line %d: %s stands at line %d already: leave one of them", doc.line, what, first)
+	}
+	d.lines[what] = doc.line
 	return nil
 }
 
 // documentsOf takes a file apart at its lines of ---.
 func documentsOf(text string) (docs *applied, err error) {
-	docs = &applied{}
-	var at bytes.Buffer
-	end := func() error {
-		defer at.Reset()
-		if len(bytes.TrimSpace(at.Bytes())) == 0 {
-			return nil
+	docs = &applied{lines: map[string]int{}}
+	doc, number := document{line: 1}, 0
+	var faults []error
+	end := func() {
+		if len(bytes.TrimSpace(doc.text)) > 0 {
+			if err := docs.add(doc); err != nil {
+				faults = append(faults, err)
+			}
 		}
-		if err := docs.add(at.Bytes()); err != nil {
-			return fmt.Errorf("document %d: %w", docs.number()+1, err)
-		}
-		return nil
+		doc = document{line: number + 1}
 	}
 	for line := range bytes.Lines([]byte(text)) {
-		if bytes.Equal(bytes.TrimRight(line, " \r\n"), []byte("---")) {
-			if err := end(); err != nil {
-				return nil, err
-			}
+		number++
+		if mark, _, _ := bytes.Cut(line, []byte(" #")); bytes.Equal(bytes.TrimRight(mark, " \t\r\n"), []byte("---")) {
+			end()
 			continue
 		}
-		_, _ = at.Write(line) // it never fails
+		doc.text = append(doc.text, line...)
 	}
-	err = end()
-	if err == nil && docs.number() == 0 {
-		err = errors.Join(io.ErrUnexpectedEOF, errors.New("it has no job file"))
+	end()
+	if len(faults) == 0 && docs.number() == 0 {
+		return nil, errors.New("it is empty: write a job file with an id, or several with --- between them")
 	}
-	return docs, err
+	return docs, errors.Join(faults...)
 }
 
 // scheduleOf reads a document that is a schedule. It may have no other keys than those of one.
-func scheduleOf(text []byte) (*api.AppliedSchedule, error) {
-	var s struct {
-		Schedule              string `yaml:"schedule"`
-		Workflow              string `yaml:"workflow"`
-		workflow.ScheduleRule `yaml:",inline"`
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&s); err != nil {
+func scheduleOf(root *yaml.Node) (*api.AppliedSchedule, error) {
+	s := &api.AppliedSchedule{}
+	if err := strictly(root, "schedule", s); err != nil {
 		return nil, err
 	}
-	if s.Workflow == "" || s.Schedule == "" {
-		return nil, errors.New("a schedule has a name and a workflow: schedule: nightly, and workflow: postings")
+	if s.Workflow == "" {
+		return nil, fmt.Errorf("line %d: a schedule has a name and a workflow: schedule: nightly, and workflow: postings", root.Line)
 	}
-	return &api.AppliedSchedule{Workflow: s.Workflow, Name: s.Schedule, ScheduleRule: s.ScheduleRule}, nil
+	return s, nil
 }

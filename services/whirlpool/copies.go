@@ -113,7 +113,14 @@ func (s *copySource) mirror(ctx context.Context, dir string, say func(string, ..
 
 // wacz writes a WACZ file.
 func (s *copySource) wacz(ctx context.Context, file string, say func(string, ...any)) error {
-	sum, err := wacz.Write(ctx, wacz.Options{Archives: s.archives, File: file, Title: string(s.job.ID), Pages: pagesIn(s.pages()),
+	to, stream, err := fileBehind(file)
+	if stream {
+		err = errors.New("it is no file, which a WACZ file has to be: name another")
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	sum, err := wacz.Write(ctx, wacz.Options{Archives: s.archives, File: to, Title: string(s.job.ID), Pages: pagesIn(s.pages()),
 		Seeds: s.seeds()})
 	if err == nil {
 		say("  %s  %d captures and %d pages, for ReplayWeb.page and other readers\n", file, sum.Captures, sum.Pages)

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -59,11 +58,13 @@ func newCrawl() *cobra.Command {
 		f.stdin = cmd.InOrStdin()
 		final, ok, err := f.goOn(cmd, job, args)
 		if err == nil && !ok {
-			final, err = f.job(cmd, job, args)
+			if final, err = f.job(cmd, job, args); err == nil {
+				err = checkSeedList(cmd, final) // a crawl that goes on may have read it
+			}
 		}
 		if err == nil {
 			f.copies.wantAssets(cmd, final)
-			err = errors.Join(f.check(), f.checkUntil(final), checkSecrets(final), checkNetwork(final))
+			err = errors.Join(f.check(), f.checkUntil(final), f.checkTargets(), checkHere(cmd, final))
 		}
 		if err == nil {
 			err = f.withModels(cmd, final)
@@ -278,7 +279,7 @@ func (f *crawlFlags) check() error {
 	case f.toStdout() && (f.warc || f.fresh):
 		return usage("-o - keeps no files: --warc and --fresh need a directory")
 	}
-	return f.copies.check(f.toStdout())
+	return errors.Join(f.checkForm(), f.copies.check(f.toStdout()))
 }
 
 // maxConcurrency is more than the sockets that a process may have on most systems.
@@ -327,27 +328,15 @@ func (f *crawlFlags) sayDiscarded(d *local.Discarded, stderr io.Writer) {
 	}
 }
 
-// profile starts the CPU profile, if one was asked for.
-func (f *crawlFlags) profile() (stop func(), err error) {
-	if f.cpuProfile == "" {
-		return func() {}, nil
-	}
-	file, err := os.Create(f.cpuProfile)
-	if err != nil {
-		return nil, fmt.Errorf("--cpuprofile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("--cpuprofile: %w", err), file.Close())
-	}
-	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
-}
-
 func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOptions, error) {
 	level := slog.LevelError
 	if f.verbose {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	if f.verbose {
+		process.StandardLog(log.Handler())
+	}
 	opt := node.DefaultLocal(f.out, job, log)
 	opt.WARC = f.warc || f.copies.wanted() || job.Assets.Wanted() || job.Pipeline.Packs() // assets are kept nowhere else
 	f.choose(&opt)

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
@@ -53,4 +56,19 @@ func (f *crawlFlags) runIn(ctx context.Context, opt node.LocalOptions, view *vie
 		return errStream
 	}
 	return end.verdict(opt.Dir, out == nil)
+}
+
+// profile starts the CPU profile, if one was asked for.
+func (f *crawlFlags) profile() (stop func(), err error) {
+	if f.cpuProfile == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(f.cpuProfile)
+	if err != nil {
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("--cpuprofile: %w", err), file.Close())
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -163,29 +162,13 @@ func findFields(ctx context.Context, opt *export.Options, rules []crawl.SiteRule
 	return nil
 }
 
-// exportTo writes a file that is whole or not there.
+// exportTo writes the pages into a file that is whole or not there.
 func exportTo(ctx context.Context, name string, pages io.Reader, opt export.Options) (n int64, err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
-	if err != nil {
-		return 0, fmt.Errorf("export to %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("export to %s: %w", name, err), remove(tmp.Name()))
-		}
-	}()
-	n, err = export.Run(ctx, pages, tmp, opt)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
-		return n, err
-	}
-	return n, os.Rename(tmp.Name(), name)
-}
-
-func remove(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+	err = writeFile(name, func(w io.Writer) (err error) {
+		n, err = export.Run(ctx, pages, w, opt)
 		return err
-	}
-	return nil
+	})
+	return n, err
 }
 
 // pages returns a function that reads the pages from the start: those in the store or, if the crawl runs, the complete

@@ -78,8 +78,8 @@ func (f *hitsFlags) print(cmd *cobra.Command, lines io.ReadCloser) (err error) {
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(h)
 	}
-	format := "table"
-	return printList(cmd.OutOrStdout(), format, h.Top, "no page links to anything", "HITS\tOTHERS\tERROR\tPAGES\t"+map[string]string{"host": "HOST", "domain": "DOMAIN", "url": "URL"}[f.by],
+	return printList(cmd.OutOrStdout(), "text", h.Top, "no page links to anything",
+		"HITS\tOTHERS\tERROR\tPAGES\t"+map[string]string{"host": "HOST", "domain": "DOMAIN", "url": "URL"}[f.by],
 		func(x report.Hit) string {
 			return fmt.Sprintf("%d\t%d\t%d\t%d\t%s", x.Hits, x.Others, x.Error, x.Pages, x.Key)
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/documents"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // Exit statuses: success, failure, bad usage, and incomplete: a crawl that was stopped before its end, an audit that
@@ -35,6 +37,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	process.StandardLog(slog.NewTextHandler(os.Stderr, nil))
 	if err := becomeOwner(); err != nil {
 		fmt.Fprintln(os.Stderr, "whirlpool:", err)
 		os.Exit(exitFailure)
@@ -84,6 +87,9 @@ func newRoot() *cobra.Command {
 		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())
 	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
+	for _, c := range root.Commands() {
+		refuseUnknown(c)
+	}
 	complete(root)
 	return root
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 )
 
 // addNetworkFlags declares the flags that say how requests reach the web.
@@ -156,12 +155,4 @@ func overlayNetwork(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
-}
-
-// checkNetwork finds the proxies and certificates of a job that this process, which makes the requests, does not have.
-func checkNetwork(job *crawl.Job) error {
-	if err := errors.Join(fetcher.CheckProxies(&job.Network), fetcher.CheckCertificates(&job.Network)); err != nil {
-		return exitStatus{exitUsage, err}
-	}
-	return nil
 }

@@ -163,9 +163,18 @@ func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.
 	if err != nil {
 		return nil, exitStatus{exitUsage, err}
 	}
-	if errs := repo.Check(ctx, d, &job.Pipeline); len(errs) > 0 {
-		return nil, exitStatus{exitUsage, errors.Join(append(errs, d.Close())...)}
+	if err := pipelineFault(ctx, d, job); err != nil {
+		return nil, exitStatus{exitUsage, errors.Join(err, d.Close())}
 	}
 	opt.Plugins = d
 	return d, nil
+}
+
+// pipelineFault finds what is wrong with the plug-ins of a job that is crawled into a directory, and with its ends.
+func pipelineFault(ctx context.Context, d *repo.Repository, job *crawl.Job) error {
+	errs := repo.Check(ctx, d, &job.Pipeline)
+	if len(errs) == 0 { // else it has said so
+		errs = node.CheckEnds(job, node.InDirectory)
+	}
+	return errors.Join(errs...)
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -176,19 +174,4 @@ func overlayRequests(cmd *cobra.Command, job, flags *crawl.Job) {
 			copyFlag()
 		}
 	}
-}
-
-// checkSecrets finds the secrets that the job refers to and that this process, which makes the requests, does not have.
-func checkSecrets(job *crawl.Job) error {
-	refs := job.SecretRefs()
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(refs)) {
-		if _, err := secret.Resolve(refs[key]); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return exitStatus{exitUsage, err}
-	}
-	return nil
 }

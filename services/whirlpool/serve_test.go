@@ -186,6 +186,18 @@ func TestServeListensWhereNobodyCanListenIn(t *testing.T) {
 	}
 }
 
+func TestADirectoryThatAServerHasIsNamedByTheFlag(t *testing.T) {
+	s := startServe(t)
+	r := whirlpool(t, "serve", "--dir", s.dir, "--listen", "127.0.0.1:0")
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	if r.exit != exitFailure || !strings.Contains(r.stderr, s.dir+" is in use") || !strings.Contains(r.stderr, "--dir") ||
+		strings.Contains(r.stderr, "--out") {
+		t.Errorf("exit status %d, %s", r.exit, r.stderr)
+	}
+}
+
 func TestNamesOfTheServer(t *testing.T) {
 	f := &serveFlags{hosts: []string{"Crawl.example.org"}, cert: "x"}
 	a := f.access(addr("0.0.0.0:8711"))

@@ -2,10 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -77,17 +74,8 @@ func (f *exportFlags) exportServer(cmd *cobra.Command, args []string, c *client.
 	if len(args) == 0 {
 		return copyOut(cmd.OutOrStdout(), from)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(args[0]), filepath.Base(args[0])+".*.part")
-	if err != nil {
-		_ = from.Close()
-		return fmt.Errorf("export to %s: %w", args[0], err)
-	}
-	err = errors.Join(copyOut(tmp, from), tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), args[0])
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("export to %s: %w", args[0], err), remove(tmp.Name()))
+	if err := writeFile(args[0], func(w io.Writer) error { return copyOut(w, from) }); err != nil {
+		return errors.Join(err, from.Close())
 	}
 	cmd.PrintErrf("pages of %s written to %s\n", id, args[0])
 	return nil

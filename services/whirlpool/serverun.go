@@ -18,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // shutTime is how long answers under way have when the server ends.
@@ -37,6 +38,7 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 	levels.Set(level)
 	ring := explore.NewRing()
 	log := slog.New(ring.Handler(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: levels}), slog.LevelInfo))
+	process.StandardLog(log.Handler())
 	ctx, cancel := signals(cmd.Context(), func() {
 		cmd.PrintErrln("stopping: what is in flight ends, at most 30 s; executions go on at the next start. Once more: at once, which loses nothing")
 	}, func() { _ = os.Remove(filepath.Join(f.dir, runningFile)) })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/sqlite"
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -56,7 +58,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	}
 	opt.Plugins, opt.DryPlugins = s.plugins, s.dry
 	if s.engine, err = engine.Open(ctx, opt); err != nil {
-		return s, err
+		return s, f.sayInUse(err)
 	}
 	check, err := f.checker(s.plugins) //nolint:contextcheck // definitions are checked by later requests
 	if err != nil {
@@ -125,4 +127,12 @@ func (s *served) close() (err error) {
 		err = errors.Join(err, s.store.Close())
 	}
 	return err
+}
+
+// sayInUse names the flag of serve where the store names that of a crawl.
+func (f *serveFlags) sayInUse(err error) error {
+	if !errors.Is(err, local.ErrInUse) {
+		return err
+	}
+	return fmt.Errorf("the directory %s is %w, such as another `whirlpool serve`: stop that, or name another directory with --dir", f.dir, local.ErrInUse)
 }

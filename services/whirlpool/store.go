@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 )
 
 // store is where a crawl in a directory can keep what it finds.
@@ -72,6 +73,18 @@ func (o *outputFlags) checkStores(out string) error {
 		return usage("-o - writes records: --store none leaves none; --urls prints URLs without them")
 	}
 	return nil
+}
+
+// checkForm refuses lines for a crawl whose records are compressed: they stay in the form that they have.
+func (f *crawlFlags) checkForm() error {
+	if f.fresh || !f.has("jsonl") {
+		return nil
+	}
+	name, packed, err := local.PagesFile(f.out, false)
+	if err == nil && packed {
+		return usage("--store jsonl: the records are compressed, in %s, and stay so: leave it out; `whirlpool export --format jsonl` writes lines", name)
+	}
+	return nil //nolint:nilerr // whoever opens the directory says it
 }
 
 // choose sets the stores of a crawl.

@@ -23,12 +23,6 @@ func newTool() *cobra.Command {
 		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the step can be
 tested from outside, or used on its own. url and canon read standard input where no FILE is named; canon
 prints plain lines, jobfile and induce a job file, and markdown Markdown. markdown, structured, render and induce take URLs, too.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("there is no tool %q: `whirlpool tool --help` lists them", args[0])
-			}
-			return cmd.Help()
-		},
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile(),
 		toolMarkdown(), toolStructured(), toolRender(), toolTopic(), toolInduce())

@@ -21,12 +21,6 @@ func toolTopic() *cobra.Command {
 		Long: `Pages are files (.html, or plain text), directories of crawls and pages.jsonl files, whose pages all count, and texts of some
 words. "whirlpool crawl" has a model made of its examples by itself; a model in a file is for more examples than a job
 names, and for classes.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("there is no tool %q: `whirlpool tool topic --help` lists them", args[0])
-			}
-			return cmd.Help()
-		},
 	}
 	cmd.AddCommand(topicTrain(), topicScore())
 	return cmd

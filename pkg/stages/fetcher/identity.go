@@ -2,7 +2,9 @@ package fetcher
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"slices"
@@ -132,18 +134,8 @@ func (id *identity) addCookies(job *crawl.Job, seeds []string) error {
 	if job.CookiesFile == "" {
 		return nil
 	}
-	info, err := os.Stat(job.CookiesFile)
-	if err == nil && info.Size() > cookies.MaxFile {
-		err = fmt.Errorf("it has %d bytes; %d are read at most", info.Size(), cookies.MaxFile)
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(job.CookiesFile)
-	}
-	if err == nil {
-		id.file, err = cookies.ParseFile(string(text))
-	}
-	if err != nil {
+	var err error
+	if id.file, err = readCookies(job.CookiesFile); err != nil {
 		return secretFault("cookies_file "+job.CookiesFile, err)
 	}
 	for _, c := range id.file {
@@ -152,6 +144,41 @@ func (id *identity) addCookies(job *crawl.Job, seeds []string) error {
 		}
 	}
 	return nil
+}
+
+// readCookies reads a file of cookies.
+func readCookies(file string) ([]cookies.Cookie, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > cookies.MaxFile {
+		return nil, fmt.Errorf("it has %d bytes; %d are read at most", info.Size(), cookies.MaxFile)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return cookies.ParseFile(string(text))
+}
+
+// CheckCookies finds what is wrong with the file of cookies that a job names. What can be read only once is left for
+// the requests.
+func CheckCookies(job *crawl.Job) error {
+	if job.CookiesFile == "" {
+		return nil
+	}
+	if info, err := os.Stat(job.CookiesFile); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	_, err := readCookies(job.CookiesFile)
+	if err == nil {
+		return nil
+	}
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err
+	}
+	return &crawl.KeyError{Key: "cookies_file", Problem: fmt.Sprintf("%s: %v: name a file of cookies in Netscape's format", job.CookiesFile, err)}
 }
 
 // gets reports whether a URL's origin is among origins. Credentials for http at its usual port may go to https at its
