@@ -57,10 +57,12 @@ type fake struct {
 	result  render.Result
 	err     error
 	renders int
+	request render.Request // the last
 }
 
 func (f *fake) Render(ctx context.Context, req render.Request, serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
 	f.renders++
+	f.request = req
 	if f.err != nil {
 		return render.Result{}, f.err
 	}
@@ -271,5 +273,19 @@ func TestDamagedHTMLIsHopeless(t *testing.T) {
 	e.HTML = []byte{0xff, 1, 2}
 	if _, err := stage(&stores{}, &fake{}, nil).Handle(t.Context(), e); !crawl.IsPermanent(err) {
 		t.Errorf("error %v, want a permanent one", err)
+	}
+}
+
+// The browser reads a page in the encoding in which the parser read it, which a message of an older program does not say.
+func TestTheBrowserIsToldTheEncoding(t *testing.T) {
+	for charset, want := range map[string]string{"": "text/html; charset=utf-8", "koi8-r": "text/html; charset=koi8-r"} {
+		b, e := &fake{}, event(t, "<p>日本<script>1</script>")
+		e.Charset = charset
+		if _, err := stage(&stores{}, b, nil).Handle(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.request.Header.Get("Content-Type"); got != want {
+			t.Errorf("parsed as %q, the browser is told %q, want %q", charset, got, want)
+		}
 	}
 }
