@@ -134,6 +134,12 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 	if strings.HasSuffix(path, ".js") {
 		header.Set("Content-Type", "text/javascript")
 	}
+	if rest, ok := strings.CutPrefix(body, "404 "); ok {
+		return render.Answer{Status: 404, Header: header, Body: []byte(rest)}
+	}
+	if rest, ok := strings.CutPrefix(body, "PDF "); ok {
+		return render.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/pdf"}}, Body: []byte(rest)}
+	}
 	if to, ok := strings.CutPrefix(body, "-> "); ok {
 		header.Set("Location", to)
 		return render.Answer{Status: 302, Header: header}

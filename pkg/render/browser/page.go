@@ -52,7 +52,7 @@ type rendering struct {
 	documents  int           // of the main frame, asked for
 	committed  int           // of the main frame, shown
 	followed   bool          // a navigation of the page's was
-	repeated   bool          // and the time of the document that it led to has passed
+	repeated   bool          // and the time of the document that it led to has passed, or it led to none
 	arriving   map[string]arriving
 	workers    int // that the page has made
 	begin      sync.Once
