@@ -2,8 +2,6 @@ package browser
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -132,7 +130,7 @@ func (r *rendering) gather(ctx context.Context) {
 		return
 	}
 	var got extracted
-	if r.evaluate(ctx, world, fmt.Sprintf("%s(0)", strings.TrimSpace(comment(extractScript))), &got) != nil {
+	if r.evaluate(ctx, world, r.extracting(0), &got) != nil {
 		return
 	}
 	r.note(got.Links...)

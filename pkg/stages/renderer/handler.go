@@ -221,7 +221,7 @@ func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.R
 	r := job.Render.Filled()
 	contentType := render.ContentType(e.Page.ContentType, e.Charset, html)
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status, Header: http.Header{"Content-Type": {contentType}}, Body: html,
-		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
+		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
 
