@@ -253,6 +253,9 @@ func TestPages(t *testing.T) {
 		{name: "links that say nofollow", seed: true, body: nofollow, pages: map[string]string{"/f": framed}, links: "http://www.a.test/b http://www.a.test/c"},
 		{name: "links that say nofollow, which all are wanted", all: true, seed: true, body: nofollow, pages: map[string]string{"/f": framed},
 			links: "http://www.a.test/a http://www.a.test/o http://www.a.test/s http://www.a.test/b http://www.a.test/i http://www.a.test/c http://www.a.test/r http://www.a.test/gone"},
+		{name: "a script that waits for an answer", body: `<body><script>const get=u=>{const x=new XMLHttpRequest();x.open('GET',u,false);x.send();return x.responseText};
+			document.body.innerHTML=get('/p')+get('/q');setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',4000)</script>`,
+			pages: map[string]string{"/p": "<a href=/p1>p</a>", "/q": "<a href=/q1>q</a>"}, links: "http://www.a.test/p1 http://www.a.test/q1 http://www.a.test/late"},
 		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`,
 			links: "http://www.a.test/deep/x http://www.a.test/deep/er"},
 	} {
