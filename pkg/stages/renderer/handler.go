@@ -123,7 +123,11 @@ func (h *Handler) Handle(ctx context.Context, e *crawl.Render) ([]crawl.Event, e
 }
 
 func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) ([]crawl.Event, error) {
-	if left, err := h.leaves(ctx, job, e); left || err != nil {
+	fetches, stopped := true, false
+	if h.deps.Goes != nil {
+		fetches, stopped = h.deps.Goes(job.ID)
+	}
+	if left, err := h.leaves(ctx, job, e, fetches, stopped); left || err != nil {
 		return nil, err
 	}
 	html, err := unpack(e.HTML)
@@ -131,7 +135,8 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 		return nil, crawl.Permanent(err)
 	}
 	s := newServer(h, job, e)
-	if e.Round == 0 { // its scripts are needed at any rate
+	s.last = !fetches
+	if e.Round == 0 && fetches { // its scripts are needed at any rate
 		if err := s.wantScripts(ctx, html); err != nil {
 			return nil, err
 		}
@@ -158,11 +163,7 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 }
 
 // leaves reports whether a page stays as it was fetched. An error brings the page back later.
-func (h *Handler) leaves(ctx context.Context, job *crawl.Job, e *crawl.Render) (bool, error) {
-	fetches, stopped := true, false
-	if h.deps.Goes != nil {
-		fetches, stopped = h.deps.Goes(job.ID)
-	}
+func (h *Handler) leaves(ctx context.Context, job *crawl.Job, e *crawl.Render, fetches, stopped bool) (bool, error) {
 	switch {
 	case stopped:
 		h.metrics.ended("left", nil)

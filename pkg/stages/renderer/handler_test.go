@@ -239,6 +239,18 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// Where a job fetches nothing more, its pages are rendered with what is there, at once, and ask for nothing.
+func TestAPageOfAJobWhoseTimeIsOver(t *testing.T) {
+	b := &fake{asks: []string{"http://a.test/never.js"}}
+	out, err := stage(&stores{}, b, func(crawl.JobID) (bool, bool) { return false, false }).Handle(t.Context(), event(t, page))
+	if err != nil || len(out) != 1 || b.renders != 1 {
+		t.Fatalf("%v, %v, %d renders", out, err, b.renders)
+	}
+	if p, ok := out[0].(*crawl.Page); !ok || p.Rendered.Missing != 1 {
+		t.Errorf("it goes on as %+v", out[0])
+	}
+}
+
 // A page that asks for ever more, each time for something else, is rendered with what there is in the end.
 func TestAPageThatAsksForEverMore(t *testing.T) {
 	s, e := &stores{resources: map[string]crawl.Resource{}}, event(t, "<script>1</script>")
