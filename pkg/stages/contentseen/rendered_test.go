@@ -1,6 +1,7 @@
 package contentseen
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -42,6 +43,7 @@ func (countsAll) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ ui
 func TestARenderThatTakesTextAway(t *testing.T) {
 	article, old, fresh := strings.Repeat("what the article says ", 40), "http://a.example/y", "http://a.example/z"
 	for name, c := range map[string]struct {
+		had   string // the text as fetched; empty: the article
 		text  string
 		links []string
 		copy  bool
@@ -54,12 +56,13 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 		"hardly less":       {text: article[5:], links: []string{fresh}, want: article[5:], has: []string{fresh}, did: []string{"claim", "amend"}, log: "links +1, text -5 B, "},
 		"a wall, and links": {text: "Subscribe", links: []string{fresh, fresh}, want: article, has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -871 B, so that the page's own is kept, "},
 		"a wall alone":      {text: "", want: article, has: []string{old}, did: []string{"amend"}, log: "links +0, text -880 B, so"},
+		"little, and gone":  {had: "a few words", text: "", links: []string{fresh}, want: "a few words", has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -11 B, so"},
 		"a wall of a copy":  {text: "Subscribe", links: []string{fresh}, copy: true, want: article, has: []string{old}, did: []string{"amend"}, log: "links +1, text -871 B, so"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			link := func(s string) crawl.Link { return crawl.Link{URL: mustURL(t, s)} }
-			s := &amended{}
-			s.record = &crawl.Record{Title: "as fetched", Text: article, Links: []crawl.Link{link(old)}}
+			s, had := &amended{}, cmp.Or(c.had, article)
+			s.record = &crawl.Record{Title: "as fetched", Text: had, Links: []crawl.Link{link(old)}}
 			if c.copy {
 				s.record.DuplicateOf = mustURL(t, "http://b.example/")
 			}
@@ -69,7 +72,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			for _, l := range c.links {
 				d.Links = append(d.Links, link(l))
 			}
-			d.Page.Rendered = &crawl.Rendered{Before: crawl.Before{Text: len(article), Links: []uint64{linkHash(&first)}}}
+			d.Page.Rendered = &crawl.Rendered{Before: crawl.Before{Text: len(had), Links: []uint64{linkHash(&first)}}}
 			job := testJob()
 			h := New(Stores{Jobs: crawl.StaticJobs{job.ID: &job}, Content: s, Pages: s, Unkept: s, Attempts: s, Renders: countsAll{}},
 				slog.New(slog.DiscardHandler))
@@ -81,7 +84,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 				has = append(has, s.record.Links[i].URL.String())
 			}
 			kept := s.record.Title == "as fetched"
-			if s.record.Text != c.want || kept != (c.want == article) || !slices.Equal(has, c.has) || s.record.Rendered == nil {
+			if s.record.Text != c.want || kept != (c.want == had) || !slices.Equal(has, c.has) || s.record.Rendered == nil {
 				t.Errorf("record %+v, links %q, want %q", s.record, has, c.has)
 			}
 			if !slices.Equal(s.did, c.did) || !strings.HasPrefix(s.line.Detail, c.log) {

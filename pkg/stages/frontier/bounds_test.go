@@ -231,8 +231,8 @@ func TestTheTimeOfAJobIsBounded(t *testing.T) {
 	}
 }
 
-// What renders and pages need besides is bound as pages are: nothing is asked for when the time is over, and the job has
-// ended though it waits. A greater bound lets it go on.
+// What renders and pages need besides is bound as pages are: nothing is asked for when the time is over, and the job
+// has ended though it waits. A greater bound lets it go on.
 func TestTheTimeOfAJobBoundsWhatItFetchesBesides(t *testing.T) {
 	for _, kind := range []crawl.Kind{crawl.KindAsset, crawl.KindResource} {
 		t.Run(kind.String(), func(t *testing.T) {

@@ -81,6 +81,8 @@ const (
 	patience = 15 * time.Minute
 	// maxHTML bounds what comes of a render, in octets.
 	maxHTML = 10 << 20
+	// emptied is what a page is whose scripts have removed all of it: nothing was gained, and nothing has failed.
+	emptied = "<!DOCTYPE html>"
 	// shortWait and longWait bound the pauses between two looks of a page that waits.
 	shortWait, longWait = 300 * time.Millisecond, 20 * time.Second
 )
@@ -229,6 +231,9 @@ func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.R
 // done passes on what came of a render.
 func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res *render.Result, s *server) ([]crawl.Event, error) {
 	h.metrics.ended(res.Verdict, res)
+	if len(res.HTML) == 0 && res.Verdict == render.Done {
+		res.HTML = []byte(emptied)
+	}
 	if len(res.HTML) == 0 {
 		return nil, h.failed(ctx, job, e, res)
 	}
