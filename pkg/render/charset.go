@@ -11,8 +11,8 @@ import (
 var declares = regexp.MustCompile(`(?i)<meta\s[^>]*charset|^\s*<\?xml\s[^>]*encoding`)
 
 // ContentType is the Content-Type that a browser gets of a page, so that it reads the page as the crawler did. charset
-// is the encoding that the crawler found. Where that is empty, a page of UTF-8 that nothing declares is told to be that:
-// a browser would take it for windows-1252.
+// is the encoding that the crawler found. Where that is empty, a page of UTF-8 that nothing declares is told to be
+// that: a browser would take it for windows-1252.
 func ContentType(fetched, charset string, body []byte) string {
 	kind, _, _ := strings.Cut(fetched, ";")
 	if kind = strings.TrimSpace(kind); kind == "" {

@@ -198,7 +198,8 @@ func (s *site) settles(t *testing.T, c *Chromium, req render.Request) (got rende
 	return got
 }
 
-// nofollow is a page whose links say nofollow, but for one of its own and one of a frame's; framed is a frame that says so.
+// nofollow is a page whose links say nofollow, but for one of its own and one of a frame's; framed is a frame that
+// says so.
 const (
 	nofollow = `<a rel="noopener NOFOLLOW" href=/a onclick="location='/o'">a</a><p id=h></p><a rel=nofollowed href=/b>b</a>
 		<iframe srcdoc="<a rel=nofollow href=/i>i</a><a href=/c>c</a>"></iframe><iframe src=/f></iframe><a id=g rel=nofollow href=/gone>g</a>

@@ -88,8 +88,8 @@ func (r *rendering) part(part float64, beside int) (bool, error) {
 // opens lets requests be answered from now on.
 func (r *rendering) opens() { r.begin.Do(func() { close(r.open) }) }
 
-// blocking is how long the page's time may take to begin before a request is thought to keep it from that. It takes some
-// ms where nothing does.
+// blocking is how long the page's time may take to begin before a request is thought to keep it from that. It takes
+// some ms where nothing does.
 const blocking = 250 * time.Millisecond
 
 // resting is how many looks in a row find a page at rest that waits for an answer.

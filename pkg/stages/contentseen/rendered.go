@@ -97,8 +97,8 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	return nil
 }
 
-// addLinks puts only the links that the render brought into the page's record, where scripts took text away, such as those
-// that ask for money or against blockers: a render adds to a page. A copy's record has no links.
+// addLinks puts only the links that the render brought into the page's record, where scripts took text away, such as
+// those that ask for money or against blockers: a render adds to a page. A copy's record has no links.
 func (h *Handler) addLinks(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
 	p := &d.Page
 	_, err := h.st.Pages.Amend(ctx, job.ID, p.Task.URL, p.Task.Visit, func(old *crawl.Record) {

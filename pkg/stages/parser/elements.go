@@ -108,8 +108,8 @@ func (p *pass) push(t htmlscan.Tag) {
 	p.node = n
 }
 
-// isShadowRoot reports whether the template that begins is the shadow root of its parent (HTML Standard, 4.12.3), by the
-// attribute, or by the one that browsers knew before.
+// isShadowRoot reports whether the template that begins is the shadow root of its parent (HTML Standard, 4.12.3), by
+// the attribute, or by the one that browsers knew before.
 func (p *pass) isShadowRoot() bool {
 	mode := first(p.attr("shadowrootmode"), p.attr("shadowroot"))
 	return equalFold(mode, "open") || equalFold(mode, "closed")

@@ -301,7 +301,8 @@ func TestDamagedHTMLIsHopeless(t *testing.T) {
 	}
 }
 
-// The browser reads a page in the encoding in which the parser read it, which a message of an older program does not say.
+// The browser reads a page in the encoding in which the parser read it, which a message of an older program does not
+// say.
 func TestTheBrowserIsToldTheEncoding(t *testing.T) {
 	for charset, want := range map[string]string{"": "text/html; charset=utf-8", "koi8-r": "text/html; charset=koi8-r"} {
 		b, e := &fake{}, event(t, "<p>日本<script>1</script>")
