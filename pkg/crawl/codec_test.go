@@ -55,7 +55,7 @@ func samples(t testing.TB) []crawl.Event {
 			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"},
 			Judged:    crawl.Judged{Relevance: 501, Classes: []string{"news"}}},
 		&crawl.Render{Page: page, HTML: []byte{1}, Template: 9, Shape: "/*", Why: crawl.WhySample, Before: before, Round: 2,
-			Wants: []string{"https://a.example/a.js"}, Until: at},
+			Wants: []string{"https://a.example/a.js"}, Until: at, Charset: "utf-8"},
 		&crawl.Links{Task: task, Links: links, Render: mark, Relevance: 99},
 		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},

@@ -144,6 +144,8 @@ type Render struct {
 	// Wants are the resources that were asked for, by URL; Until is how long the render waits for them.
 	Wants []string  `cbor:"8,keyasint,omitempty"`
 	Until time.Time `cbor:"9,keyasint,omitempty"`
+	// Charset is the encoding of HTML, as the parser found it; empty: a program of before sent it.
+	Charset string `cbor:"10,keyasint,omitempty"`
 }
 
 // Why a page is rendered.

@@ -145,7 +145,7 @@ type Deps struct {
 	// Plugins runs the plug-ins of jobs; nil: jobs have none.
 	Plugins *chain.Runner
 	// Browser renders pages, and RenderQueue is the way to who does; nil: pages stay as they are fetched. Rendering
-	// is renderer.Deps.Goes; nil: jobs go on.
+	// is renderer.Deps.Goes; nil: jobs go on until a bound of theirs is met.
 	Browser     render.Browser
 	Pictures    renderer.Pictures // keeps screenshots; nil: none are kept
 	RenderQueue contentseen.RenderQueue

@@ -71,3 +71,21 @@ func (r *brokerRenders) Room(ctx context.Context) (refused string, full bool, er
 	}
 	return r.refused, r.full, nil
 }
+
+// spending tells a renderer from what jobs have spent whether they fetch: it has no frontier to ask.
+type spending struct {
+	jobs  crawl.Jobs
+	spent crawl.Spending
+}
+
+// goes is renderer.Deps.Goes. Where a store does not answer, the job is believed to go on: its page comes back.
+func (s spending) goes(id crawl.JobID) (fetches, stopped bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), renderLook)
+	defer cancel()
+	job, err := s.jobs.Job(ctx, id)
+	if err != nil || !job.Bounds.Counted() {
+		return true, false
+	}
+	spent, err := s.spent.Spent(ctx, id)
+	return err != nil || job.Bounds.Met(spent) == "", false
+}

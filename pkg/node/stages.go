@@ -149,8 +149,12 @@ func makeContentSeen(n *Node) error {
 
 func makeRenderer(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
+	goes := d.Rendering
+	if goes == nil && s.Spending != nil {
+		goes = spending{d.Jobs, s.Spending}.goes
+	}
 	handle(n, crawl.TopicRender, renderer.New(renderer.Deps{Jobs: d.Jobs, Bodies: s.Bodies, Resources: s.Resources, Renders: s.Renders,
-		Attempts: s.Attempts, Browser: d.Browser, Goes: d.Rendering, Archive: s.Archive, Archived: s.Archived, Pictures: d.Pictures, Log: n.log, Metrics: d.Registry}))
+		Attempts: s.Attempts, Browser: d.Browser, Goes: goes, Archive: s.Archive, Archived: s.Archived, Pictures: d.Pictures, Log: n.log, Metrics: d.Registry}))
 	return nil
 }
 

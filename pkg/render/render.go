@@ -32,6 +32,7 @@ type Request struct {
 	Limits     Limits
 	Screenshot bool // make a picture; style sheets, images and fonts are then asked for
 	Scroll     bool // scroll to the end once
+	Nofollow   bool // links that say nofollow are among Result.Links
 	Seed       bool // random numbers are seeded by the URL: two renders give the same
 	// Now is what scripts take for the time at their start, where Seed is set; zero: the time of the render.
 	Now time.Time

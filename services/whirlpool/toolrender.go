@@ -157,8 +157,8 @@ func (p *renderTool) renderFile(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	req := render.Request{URL: p.base, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: body,
-		Scroll: p.scroll, Screenshot: p.screenshot != "", Seed: true}
+	req := render.Request{URL: p.base, Status: http.StatusOK, Header: http.Header{"Content-Type": {render.ContentType("", "", body)}},
+		Body: body, Scroll: p.scroll, Screenshot: p.screenshot != "", Seed: true, Nofollow: true}
 	res, err := b.Render(ctx, req, func(context.Context, render.Sub) render.Answer { return render.Answer{Fail: "Failed"} })
 	if err != nil {
 		return err

@@ -99,7 +99,7 @@ func Content(r *crawl.Record) []byte {
 	var b bytes.Buffer
 	b.WriteString("---\n")
 	for _, f := range []struct{ key, value string }{
-		{"url", r.URL.String()}, {"title", r.Title}, {"date", r.FetchedAt.UTC().Format(time.RFC3339)}, {"lang", r.Lang},
+		{"url", r.URL.String()}, {"title", r.Title}, {"date", Date(r.FetchedAt)}, {"lang", r.Lang},
 		{"author", r.Author}, {"published", Date(r.Published)}, {"modified", Date(r.Modified)}, {"canonical", r.Canonical},
 	} {
 		if f.value != "" {

@@ -140,6 +140,15 @@ func TestFrontMatterIsYAML(t *testing.T) {
 	}
 }
 
+// A file that was never fetched has no date.
+func TestFrontMatterWithoutDates(t *testing.T) {
+	r := record(t, "https://a.test/", "# T")
+	r.FetchedAt, r.Published = time.Time{}, time.Time{}
+	if got := string(mdfiles.Content(r)); strings.Contains(got, "date:") || strings.Contains(got, "0001") {
+		t.Errorf("dates of nothing:\n%s", got)
+	}
+}
+
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

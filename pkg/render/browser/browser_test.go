@@ -134,6 +134,12 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 	if strings.HasSuffix(path, ".js") {
 		header.Set("Content-Type", "text/javascript")
 	}
+	if rest, ok := strings.CutPrefix(body, "404 "); ok {
+		return render.Answer{Status: 404, Header: header, Body: []byte(rest)}
+	}
+	if rest, ok := strings.CutPrefix(body, "PDF "); ok {
+		return render.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/pdf"}}, Body: []byte(rest)}
+	}
 	if to, ok := strings.CutPrefix(body, "-> "); ok {
 		header.Set("Location", to)
 		return render.Answer{Status: 302, Header: header}
@@ -192,6 +198,15 @@ func (s *site) settles(t *testing.T, c *Chromium, req render.Request) (got rende
 	return got
 }
 
+// nofollow is a page whose links say nofollow, but for one of its own and one of a frame's; framed is a frame that
+// says so.
+const (
+	nofollow = `<a rel="noopener NOFOLLOW" href=/a onclick="location='/o'">a</a><p id=h></p><a rel=nofollowed href=/b>b</a>
+		<iframe srcdoc="<a rel=nofollow href=/i>i</a><a href=/c>c</a>"></iframe><iframe src=/f></iframe><a id=g rel=nofollow href=/gone>g</a>
+		<script>h.attachShadow({mode:'open'}).innerHTML='<a rel=nofollow href=/s>s</a>';setTimeout(()=>g.remove(),3000)</script>`
+	framed = `<meta name=Robots content="noindex, NoFollow"><a href=/r>r</a>`
+)
+
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -201,6 +216,7 @@ func TestPages(t *testing.T) {
 		links  string
 		scroll bool
 		seed   bool
+		all    bool // links that say nofollow too
 	}{
 		{name: "a page without scripts", body: `<a href=/x>x</a><map><area href="y?a#b"></map><a>no</a>`,
 			links: "http://www.a.test/x http://www.a.test/y?a#b"},
@@ -235,13 +251,19 @@ func TestPages(t *testing.T) {
 			pages: map[string]string{"/q": `<a href=/q1>q</a>`}, links: "http://www.a.test/q1"},
 		{name: "what the page has changed is not believed", body: `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
 			links: "http://www.a.test/x"},
+		{name: "links that say nofollow", seed: true, body: nofollow, pages: map[string]string{"/f": framed}, links: "http://www.a.test/b http://www.a.test/c"},
+		{name: "links that say nofollow, which all are wanted", all: true, seed: true, body: nofollow, pages: map[string]string{"/f": framed},
+			links: "http://www.a.test/a http://www.a.test/o http://www.a.test/s http://www.a.test/b http://www.a.test/i http://www.a.test/c http://www.a.test/r http://www.a.test/gone"},
+		{name: "a script that waits for an answer", body: `<body><script>const get=u=>{const x=new XMLHttpRequest();x.open('GET',u,false);x.send();return x.responseText};
+			document.body.innerHTML=get('/p')+get('/q');setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',4000)</script>`,
+			pages: map[string]string{"/p": "<a href=/p1>p</a>", "/q": "<a href=/q1>q</a>"}, links: "http://www.a.test/p1 http://www.a.test/q1 http://www.a.test/late"},
 		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`,
 			links: "http://www.a.test/deep/x http://www.a.test/deep/er"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{pages: test.pages}
-			got := s.settles(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed})
+			got := s.settles(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed, Nofollow: test.all})
 			if got.Verdict != render.Done || got.Settled != "virtual" {
 				t.Errorf("%s, settled by %q", got.Verdict, got.Settled)
 			}

@@ -110,8 +110,12 @@ func (r *rendering) read(frame cdp.FrameID, html int) (got extracted, err error)
 	if err != nil {
 		return got, err
 	}
-	call := fmt.Sprintf("%s(%d)", strings.TrimSpace(comment(extractScript)), html)
-	return got, r.evaluate(r.ctx, world, call, &got)
+	return got, r.evaluate(r.ctx, world, r.extracting(html), &got)
+}
+
+// extracting calls the script.
+func (r *rendering) extracting(html int) string {
+	return fmt.Sprintf("%s({max:%d,all:%t})", strings.TrimSpace(comment(extractScript)), html, r.req.Nofollow)
 }
 
 // mostFrames is how many frames of a page are looked into.

@@ -25,7 +25,7 @@ type rendering struct {
 	limits render.Limits
 	serve  serveFunc
 	site   string // the registrable domain of the page
-	origin string
+	own    string // the page's URL, as the browser writes it
 
 	ctx  context.Context
 	stop context.CancelCauseFunc
@@ -51,8 +51,8 @@ type rendering struct {
 	rests      int           // looks in a row at which the processor was neither used nor waited for
 	documents  int           // of the main frame, asked for
 	committed  int           // of the main frame, shown
-	followed   bool          // a navigation of the page's was
-	repeated   bool          // and the time of the document that it led to has passed
+	followed   bool          // the page has loaded itself again
+	repeated   bool          // and the time of the document that it led to has passed, or it led to none
 	arriving   map[string]arriving
 	workers    int // that the page has made
 	begin      sync.Once
@@ -74,7 +74,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	ctx, stop := context.WithCancelCause(ctx)
 	enough, cut := context.WithCancel(ctx)
 	defer cut()
-	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL), origin: originOf(req.URL),
+	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL),
 		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
 		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++

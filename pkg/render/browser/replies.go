@@ -21,13 +21,36 @@ func (r *rendering) reply(a *asked, answer render.Answer) {
 	case a.action.kind == preflight:
 		a.fulfil(render.Answer{Status: 204, Header: http.Header{
 			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {a.headers}}})
-	case answer.Fail != "" && a.main:
+	case a.main && !shown(answer): // an error page, or nothing, would take the place of the document
+		r.mu.Lock()
+		r.repeated = true // the page stays the one whose time passes
+		r.mu.Unlock()
 		a.fail(aborted)
 	case answer.Fail != "":
 		a.fail(answer.Fail)
 	default:
 		a.fulfil(answer)
 	}
+}
+
+// shown reports whether the browser would show an answer as a document to read, or go where it leads. Errors, downloads
+// and files of other kinds it answers with pages of its own.
+func shown(answer render.Answer) bool {
+	switch {
+	case answer.Fail != "":
+		return false
+	case answer.Status/100 == 3 && answer.Header.Get("Location") != "":
+		return true
+	case answer.Status/100 != 2 || len(answer.Body) == 0:
+		return false
+	}
+	disposition, _, _ := strings.Cut(answer.Header.Get("Content-Disposition"), ";")
+	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "", "text/html", "application/xhtml+xml", "text/plain":
+		return !strings.EqualFold(strings.TrimSpace(disposition), "attachment")
+	}
+	return false
 }
 
 func (a *asked) fail(reason string) {

@@ -3,7 +3,6 @@ package browser
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/chromedp/cdproto/fetch"
@@ -66,8 +65,9 @@ func typeOf(ev *fetch.EventRequestPaused) string {
 	return string(ev.ResourceType)
 }
 
-// mainDocument answers the document of the main frame: first the page itself, then where its scripts want to go. It
-// reports whether that is done.
+// mainDocument answers the document of the main frame: first the page itself, then where its scripts want to go. Only
+// to the page itself, once, are they followed: another document is another page's content. It reports whether that is
+// done.
 func (r *rendering) mainDocument(a *asked) bool {
 	r.mu.Lock()
 	r.documents++
@@ -75,12 +75,14 @@ func (r *rendering) mainDocument(a *asked) bool {
 	var follow bool
 	switch {
 	case first:
+		r.own = a.sub.URL
 	case a.sub.Method != http.MethodGet: // a form: where it goes is no address to read
 		r.result.Requests++
 		r.result.Refused++
-	default:
+	case a.sub.URL != r.own:
 		r.result.Navigated = append(r.result.Navigated, a.sub.URL)
-		follow = !r.followed && originOf(a.sub.URL) == r.origin
+	default:
+		follow = !r.followed
 		r.followed = r.followed || follow
 	}
 	r.mu.Unlock()
@@ -182,14 +184,6 @@ func header(h network.Headers, name string) string {
 		}
 	}
 	return ""
-}
-
-func originOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // siteOf is the registrable domain of a URL, or its host where that has none.

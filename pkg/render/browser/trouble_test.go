@@ -21,6 +21,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
+// late is a page that goes on for most of its time.
+const late = `<body><a href=/x>x</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',4000)</script>`
+
 // Whatever a page does, its render ends, soon, and with what can be had. The next page is none the worse.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
@@ -57,10 +60,18 @@ func TestTrouble(t *testing.T) {
 			verdict: render.Limit, links: "/x", limits: render.Limits{Bytes: 10 << 10}},
 		{name: "changes each 30 ms", body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
 		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{Wall: 25 * time.Second, CPU: 15 * time.Second}},
-		{name: "a navigation within the origin", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next", links: "/n /late",
-			pages: map[string]string{"/next": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
-		{name: "a navigation that leads on", body: `<a href=/x>x</a><script>location='/next'</script>`, navigated: "/next /third", links: "/n",
-			pages: map[string]string{"/next": "<a href=/n>n</a><script>location='/third'</script>", "/third": "<a href=/t>t</a>"}},
+		{name: "a navigation to another page", body: late + `<script>location='/next'</script>`, navigated: "/next", links: "/x /late",
+			pages: map[string]string{"/next": "<a href=/n>n</a>"}},
+		{name: "a page that loads itself again", body: `<a href=/x>x</a><script>location.reload()</script>`, links: "/n /late",
+			pages: map[string]string{"/": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
+		{name: "a page that loads itself for ever", body: `<a href=/x>x</a><script>location.reload()</script>`, links: "/n",
+			pages: map[string]string{"/": "<a href=/n>n</a><script>location.reload()</script>"}},
+		{name: "a page that loads itself again, and is gone", body: late + `<script>location.reload()</script>`, links: "/x /late",
+			pages: map[string]string{"/": "404 <a href=/n>n</a>"}},
+		{name: "a page that loads itself again, and is a file", body: late + `<script>location.reload()</script>`, links: "/x /late",
+			pages: map[string]string{"/": "PDF %PDF-1.4"}},
+		{name: "a page that loads itself again, and leads elsewhere", body: late + `<script>location.reload()</script>`, navigated: "/next", links: "/x /late",
+			pages: map[string]string{"/": "-> /next", "/next": "<a href=/n>n</a>"}},
 		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`, navigated: "http://other.test/", links: "/x"},
 		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`, links: "/x"},
 		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next", links: "/x"},

@@ -2,12 +2,12 @@ package browser
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 )
 
 // parts are those of the page's time, between which the browser draws frames. They end a little beside round times:
@@ -73,14 +73,59 @@ func (r *rendering) settle() error {
 // part lets a part of the page's time pass, and some milliseconds beside. It reports whether the wait is over
 // altogether.
 func (r *rendering) part(part float64, beside int) (bool, error) {
+	began := r.unblock()
 	_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, MaxVirtualTimeTaskStarvationCount: 100_000,
 		Budget: new(part*float64(r.limits.Virtual.Milliseconds()) + float64(beside))})
+	began()
 	if err != nil {
 		return false, err
 	}
-	r.begin.Do(func() { close(r.open) })
+	r.opens()
 	return r.pass()
+}
+
+// opens lets requests be answered from now on.
+func (r *rendering) opens() { r.begin.Do(func() { close(r.open) }) }
+
+// blocking is how long the page's time may take to begin before a request is thought to keep it from that. It takes
+// some ms where nothing does.
+const blocking = 250 * time.Millisecond
+
+// resting is how many looks in a row find a page at rest that waits for an answer.
+const resting = 2
+
+// unblock opens the answers early where a script waits for one (XMLHttpRequest without async): the page does nothing
+// else then, and its time cannot begin. Call what it returns when it has begun.
+func (r *rendering) unblock() (began func()) {
+	done := make(chan struct{})
+	wait := r.patient(blocking)
+	r.serving.Go(func() {
+		tick := time.NewTicker(wait)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-r.ctx.Done():
+				return
+			case <-tick.C:
+				if r.waits() {
+					r.opens()
+					return
+				}
+			}
+		}
+	})
+	return func() { close(done) }
+}
+
+// waits reports whether an XMLHttpRequest waits for its answer, or a fetch, which is called one too, and the page does
+// nothing meanwhile. One that computes has not begun its time for another reason.
+func (r *rendering) waits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rests >= resting && slices.ContainsFunc(r.asks, func(a *asked) bool { return a.sub.Type == string(network.ResourceTypeXHR) })
 }
 
 // between does what is done between two parts of the page's time: it scrolls to the end, where that is due, and has the
@@ -132,7 +177,7 @@ func (r *rendering) gather(ctx context.Context) {
 		return
 	}
 	var got extracted
-	if r.evaluate(ctx, world, fmt.Sprintf("%s(0)", strings.TrimSpace(comment(extractScript))), &got) != nil {
+	if r.evaluate(ctx, world, r.extracting(0), &got) != nil {
 		return
 	}
 	r.note(got.Links...)

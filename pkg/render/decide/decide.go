@@ -69,6 +69,13 @@ func TextGained(before, links, after int) int {
 	return 0
 }
 
+// TextLost reports whether a page has clearly less text rendered than it had as it was fetched: none, or as much less
+// as would be a gain if it were more.
+func TextLost(before, after int) bool {
+	less := before - after
+	return after == 0 && less > 0 || less > moreText && float64(less) > morePart*float64(before)
+}
+
 // The steps of the test's evidence, and its bounds.
 var (
 	gain  = math.Log(P1 / P0)

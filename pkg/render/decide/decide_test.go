@@ -174,6 +174,26 @@ func TestATemplateThatCostsMoreThanItIsWorthIsGivenUp(t *testing.T) {
 	}
 }
 
+func TestTextLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after int
+		want          bool
+	}{
+		"nothing":            {500, 500, false},
+		"more":               {500, 900, false},
+		"two hundred octets": {500, 300, false},
+		"more than that":     {500, 299, true},
+		"less than a fifth":  {5_000, 4_100, false},
+		"a little text":      {100, 20, false},
+		"all of it":          {10, 0, true},
+		"there was none":     {0, 0, false},
+	} {
+		if got := decide.TextLost(c.before, c.after); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestTextGained(t *testing.T) {
 	for name, c := range map[string]struct{ before, links, after, want int }{
 		"nothing more":                        {500, 3, 500, 0},

@@ -3,6 +3,7 @@ package contentseen
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -18,7 +19,11 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh), Text: max(len(d.Text)-p.Rendered.Before.Text, 0),
 		Screenshot: p.Rendered.Screenshot}
 	if p.Task.Kind == crawl.KindPage && unkept(job, d) == "" {
-		if err := h.amend(ctx, job, d, part); err != nil {
+		amend := h.amend
+		if decide.TextLost(p.Rendered.Before.Text, len(d.Text)) {
+			amend = h.addLinks
+		}
+		if err := amend(ctx, job, d, part); err != nil {
 			return nil, fmt.Errorf("rendered content of %s: %w", p.Task.URL, err)
 		}
 	}
@@ -92,6 +97,35 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	return nil
 }
 
+// addLinks puts only the links that the render brought into the page's record, where scripts took text away, such as
+// those that ask for money or against blockers: a render adds to a page. A copy's record has no links.
+func (h *Handler) addLinks(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
+	p := &d.Page
+	_, err := h.st.Pages.Amend(ctx, job.ID, p.Task.URL, p.Task.Visit, func(old *crawl.Record) {
+		old.Rendered = part
+		if !old.DuplicateOf.IsZero() {
+			return
+		}
+		known := make([]uint64, 0, len(old.Links))
+		for i := range old.Links {
+			known = append(known, linkHash(&old.Links[i]))
+		}
+		old.Links = append(slices.Clip(old.Links), linksGained(d.Links, known)...)
+	})
+	if err != nil {
+		return fmt.Errorf("add the links to its record: %w", err)
+	}
+	return nil
+}
+
+// textTold says in crawl.log how a render changed the text, given the octets before and after.
+func textTold(before, after int) string {
+	if decide.TextLost(before, after) {
+		return fmt.Sprintf("text %+d B, so that the page's own is kept", after-before)
+	}
+	return fmt.Sprintf("text %+d B", after-before)
+}
+
 // count tells the test of the page's template, and crawl.log, what the render brought.
 func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
 	p := &d.Page
@@ -112,8 +146,8 @@ func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	if h.st.Attempts == nil || !changed && !pipeline.DeliveryOf(ctx).Repeat {
 		return nil
 	}
-	detail := fmt.Sprintf("links +%d, text +%d B, %d requests, %d missing, %d refused, settled by %s", part.Links, part.Text,
-		p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused, p.Rendered.Settled)
+	detail := fmt.Sprintf("links +%d, %s, %d requests, %d missing, %d refused, settled by %s", part.Links,
+		textTold(p.Rendered.Before.Text, len(d.Text)), p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused, p.Rendered.Settled)
 	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: job.ID, At: p.Rendered.At, URL: p.Task.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictDone,
 		Detail: detail, Duration: p.Rendered.Wall, Bytes: p.Bytes, Attempt: 1, Depth: p.Task.Depth, ContentType: d.ContentType,
 		Digest: p.Rendered.Digest, Referrer: p.Task.Referrer, Epoch: p.Task.Epoch})

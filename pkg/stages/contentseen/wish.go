@@ -110,7 +110,7 @@ func (h *Handler) wish(ctx context.Context, job *crawl.Job, d *crawl.Document) (
 	if err != nil || html == nil {
 		return nil, err
 	}
-	r := &crawl.Render{Page: d.Page, HTML: html, Template: c.Template, Shape: c.Shape, Why: why}
+	r := &crawl.Render{Page: d.Page, HTML: html, Template: c.Template, Shape: c.Shape, Why: why, Charset: d.Charset}
 	r.Page.Body = ""
 	r.Before.Text = len(d.Text)
 	for i := range d.Links {

@@ -8,7 +8,7 @@ import (
 
 // Assets are fetched when the page budget of their job is spent: their pages were. So the pages that wait then are set
 // aside, else they would stand before the assets in the queues of their hosts, and the job has ended when nothing but
-// those is left.
+// those is left. Where a bound of the job is met (crawl.Bounds) assets wait as well.
 
 // assetsLeft reports whether something of a job that has spent its page budget may be an asset to fetch. mu is held.
 func (f *Frontier) assetsLeft(js *jobState) bool {
@@ -19,6 +19,9 @@ func (f *Frontier) assetsLeft(js *jobState) bool {
 		if l.js == js {
 			return true
 		}
+	}
+	if js.bound != "" {
+		return false // nothing more is leased
 	}
 	if len(f.jobs.byID) == 1 {
 		return f.stock.queued > f.stock.concluded()

@@ -231,6 +231,48 @@ func TestTheTimeOfAJobIsBounded(t *testing.T) {
 	}
 }
 
+// What renders and pages need besides is bound as pages are: nothing is asked for when the time is over, and the job
+// has ended though it waits. A greater bound lets it go on.
+func TestTheTimeOfAJobBoundsWhatItFetchesBesides(t *testing.T) {
+	for _, kind := range []crawl.Kind{crawl.KindAsset, crawl.KindResource} {
+		t.Run(kind.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				job := aJob("a")
+				job.Bounds.MaxTime, job.Render.Mode = crawl.Duration(time.Minute), crawl.RenderAlways
+				w, r := newWorld(t, 1, job), &revised{now: job}
+				w.source = r
+				w.begin()
+				tasks := pages(t, "a", 3, 100)
+				for i := range tasks {
+					tasks[i].Kind = kind
+				}
+				began := time.Now()
+				w.add(tasks...)
+				w.settled()
+				w.mu.Lock()
+				asked := len(w.log)
+				for _, r := range w.log {
+					if at := r.start.Sub(began); at > time.Minute+time.Second {
+						t.Fatalf("a request after %v", at)
+					}
+				}
+				w.mu.Unlock()
+				if !w.f.Exhausted("a") || w.f.Stats().Queued == 0 || asked == 0 {
+					t.Errorf("%d requests, exhausted %v: %+v", asked, w.f.Exhausted("a"), w.f.Stats())
+				}
+				raised := *job
+				raised.Bounds.MaxTime, raised.Epoch = crawl.Duration(time.Hour), 2
+				w.f.SetJob(r.revise(func(j *crawl.Job) { *j = raised }))
+				w.settled()
+				w.stop()
+				if all := len(w.log); all != len(tasks) {
+					t.Errorf("%d of %d requests when the bound was raised", all, len(tasks))
+				}
+			})
+		})
+	}
+}
+
 // Where no proxy can be asked, no URL fails, and one lease a second asks again.
 func TestNoProxyIsOurTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -152,12 +152,10 @@ func (js *jobState) exhausted() bool { return js.full() && js.leased == 0 && js.
 
 // keeps reports whether a task must wait for the job's budget, or for the job to go on. Sitemaps and robots.txt files
 // wait as well: a budget that is spent needs no more of them. A page that was taken back has its place. Assets and
-// resources are those of pages that were fetched: they have budgets of their own.
+// resources are those of pages that were fetched: they have budgets of their own, but the job's time and bytes are
+// theirs too.
 func (js *jobState) keeps(t *crawl.Task) bool {
-	if t.Kind == crawl.KindAsset || t.Kind == crawl.KindResource {
-		return js.held && !js.dead
-	}
-	if t.Visit > 0 { // its page has its place
+	if t.Kind == crawl.KindAsset || t.Kind == crawl.KindResource || t.Visit > 0 { // or its page has its place
 		return (js.held || js.bound != "") && !js.dead
 	}
 	return js.full() && (js.held || !js.places.has(t))

@@ -95,6 +95,8 @@ func (p *pass) push(t htmlscan.Tag) {
 	switch {
 	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
 		f |= boilerplate // elsewhere it heads an article
+	case t == htmlscan.Template && p.isShadowRoot():
+		f = p.flags // it is shown; what its head says counts no more than that of other templates
 	case t == htmlscan.ForeignObject || t == htmlscan.Desc:
 		f &^= inForeign // integration points: what is inside is HTML again
 	}
@@ -104,6 +106,13 @@ func (p *pass) push(t htmlscan.Tag) {
 	p.open[t]++
 	p.setFlags(f)
 	p.node = n
+}
+
+// isShadowRoot reports whether the template that begins is the shadow root of its parent (HTML Standard, 4.12.3), by
+// the attribute, or by the one that browsers knew before.
+func (p *pass) isShadowRoot() bool {
+	mode := first(p.attr("shadowrootmode"), p.attr("shadowroot"))
+	return equalFold(mode, "open") || equalFold(mode, "closed")
 }
 
 // pop closes the innermost open element t and all inside it; nothing where there is none.

@@ -45,6 +45,8 @@ func TestLinksOfADocument(t *testing.T) {
 		{"refresh with references", `<meta http-equiv=refresh content="0;url=&#39;/x?a&amp;b&#39;"><meta http-equiv=refresh content="0&#59;url=y">`,
 			"meta https://example.com/x?a&b []|meta https://example.com/dir/y []"},
 		{"base in svg", `<svg><base href=/t/></svg><a href=x>1</a>`, "a https://example.com/dir/x [] 1"},
+		{"head of a shadow root", `<x-c><template shadowrootmode=open><base href=/t/><meta http-equiv=refresh content="0;y"><a href=s>0</a></template></x-c><a href=x>1</a>`,
+			"a https://example.com/dir/s [] 0|a https://example.com/dir/x [] 1"},
 		{"head of a template", `<template><base href=/t/><link rel=next href=n><meta http-equiv=refresh content="0;y"></template><a href=x>1</a>`,
 			"a https://example.com/dir/x [] 1"},
 		{"script after an svg that closes itself", `<svg/><script>document.write('<a href="s">x</a>')</script>`, ""},
@@ -142,6 +144,7 @@ func TestEncodings(t *testing.T) {
 		{"big-endian", "", "\x00<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9", "utf-16be", "é"},
 		{"meta in XHTML", "application/xhtml+xml", "<meta charset='koi8-r'/><title>é</title>", "utf-8", "é"},
 		{"declaration in XHTML", "application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><title>" + koi8 + "</title>", "koi8-r", "Привет"},
+		{"title of a shadow root", "", "<template shadowrootmode=open><title>a</title></template><title>b", "utf-8", "b"},
 		{"title of a template", "", "<template><title>a</title></template><title>b", "utf-8", "b"},
 		{"title after an svg that closes itself", "", "<svg/><title>b", "utf-8", "b"},
 	} {
@@ -175,9 +178,13 @@ func TestTextIsFolded(t *testing.T) {
 		"a\x00b":                                              "ab",
 		"<p>One <svg class=i />two three</p><p>four":          "One two three\nfour",
 		"<ul><li><math/> <a href=/a>First</a></ul>":           "First",
-		"<p>x</p><script>s</script><style>t</style><svg>u</svg><template>v</template><p hidden>w": "x\nw",
-		"<div style='display: none'>x</div><div hidden>y</div>z":                                  "z",
-		"<h2>Title<a class=headerlink href=#t>¶</a></h2>":                                         "Title",
+		"<x-c><template shadowrootmode=open><p>in</p><slot></slot></template><p>slotted</p></x-c>":                     "in\nslotted",
+		"<x-c><template shadowroot=OPEN><p>in</p></template></x-c><x-d><template shadowrootmode=closed><p>too":         "in\ntoo",
+		"<x-c><template shadowrootmode=open><style>s</style><template>t</template><div hidden>h</div><p>in":            "in",
+		"<template><x-c><template shadowrootmode=open><p>no</template></x-c></template><template shadowrootmode><p>no": "",
+		"<p>x</p><script>s</script><style>t</style><svg>u</svg><template>v</template><p hidden>w":                      "x\nw",
+		"<div style='display: none'>x</div><div hidden>y</div>z":                                                       "z",
+		"<h2>Title<a class=headerlink href=#t>¶</a></h2>":                                                              "Title",
 	} {
 		if got := parseHTML(t, doc).Text; got != want {
 			t.Errorf("%s\n got %q\nwant %q", doc, got, want)

@@ -81,6 +81,8 @@ const (
 	patience = 15 * time.Minute
 	// maxHTML bounds what comes of a render, in octets.
 	maxHTML = 10 << 20
+	// emptied is what a page is whose scripts have removed all of it: nothing was gained, and nothing has failed.
+	emptied = "<!DOCTYPE html>"
 	// shortWait and longWait bound the pauses between two looks of a page that waits.
 	shortWait, longWait = 300 * time.Millisecond, 20 * time.Second
 )
@@ -123,7 +125,11 @@ func (h *Handler) Handle(ctx context.Context, e *crawl.Render) ([]crawl.Event, e
 }
 
 func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) ([]crawl.Event, error) {
-	if left, err := h.leaves(ctx, job, e); left || err != nil {
+	fetches, stopped := true, false
+	if h.deps.Goes != nil {
+		fetches, stopped = h.deps.Goes(job.ID)
+	}
+	if left, err := h.leaves(ctx, job, e, fetches, stopped); left || err != nil {
 		return nil, err
 	}
 	html, err := unpack(e.HTML)
@@ -131,7 +137,8 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 		return nil, crawl.Permanent(err)
 	}
 	s := newServer(h, job, e)
-	if e.Round == 0 { // its scripts are needed at any rate
+	s.last = !fetches
+	if e.Round == 0 && fetches { // its scripts are needed at any rate
 		if err := s.wantScripts(ctx, html); err != nil {
 			return nil, err
 		}
@@ -158,11 +165,7 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 }
 
 // leaves reports whether a page stays as it was fetched. An error brings the page back later.
-func (h *Handler) leaves(ctx context.Context, job *crawl.Job, e *crawl.Render) (bool, error) {
-	fetches, stopped := true, false
-	if h.deps.Goes != nil {
-		fetches, stopped = h.deps.Goes(job.ID)
-	}
+func (h *Handler) leaves(ctx context.Context, job *crawl.Job, e *crawl.Render, fetches, stopped bool) (bool, error) {
 	switch {
 	case stopped:
 		h.metrics.ended("left", nil)
@@ -219,18 +222,18 @@ func (h *Handler) ask(ctx context.Context, job *crawl.Job, e *crawl.Render) (a d
 // request is what the browser gets.
 func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.Request {
 	r := job.Render.Filled()
-	contentType := e.Page.ContentType
-	if contentType == "" {
-		contentType = "text/html"
-	}
+	contentType := render.ContentType(e.Page.ContentType, e.Charset, html)
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status, Header: http.Header{"Content-Type": {contentType}}, Body: html,
-		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
+		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
 
 // done passes on what came of a render.
 func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res *render.Result, s *server) ([]crawl.Event, error) {
 	h.metrics.ended(res.Verdict, res)
+	if len(res.HTML) == 0 && res.Verdict == render.Done {
+		res.HTML = []byte(emptied)
+	}
 	if len(res.HTML) == 0 {
 		return nil, h.failed(ctx, job, e, res)
 	}

@@ -57,10 +57,12 @@ type fake struct {
 	result  render.Result
 	err     error
 	renders int
+	request render.Request // the last
 }
 
 func (f *fake) Render(ctx context.Context, req render.Request, serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
 	f.renders++
+	f.request = req
 	if f.err != nil {
 		return render.Result{}, f.err
 	}
@@ -237,6 +239,18 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// Where a job fetches nothing more, its pages are rendered with what is there, at once, and ask for nothing.
+func TestAPageOfAJobWhoseTimeIsOver(t *testing.T) {
+	b := &fake{asks: []string{"http://a.test/never.js"}}
+	out, err := stage(&stores{}, b, func(crawl.JobID) (bool, bool) { return false, false }).Handle(t.Context(), event(t, page))
+	if err != nil || len(out) != 1 || b.renders != 1 {
+		t.Fatalf("%v, %v, %d renders", out, err, b.renders)
+	}
+	if p, ok := out[0].(*crawl.Page); !ok || p.Rendered.Missing != 1 {
+		t.Errorf("it goes on as %+v", out[0])
+	}
+}
+
 // A page that asks for ever more, each time for something else, is rendered with what there is in the end.
 func TestAPageThatAsksForEverMore(t *testing.T) {
 	s, e := &stores{resources: map[string]crawl.Resource{}}, event(t, "<script>1</script>")
@@ -266,10 +280,38 @@ func TestAStoreThatFails(t *testing.T) {
 	}
 }
 
+// A page that removes all of itself has gained nothing, and has not failed.
+func TestAPageThatRemovesItself(t *testing.T) {
+	s := &stores{}
+	b := &fake{result: render.Result{Verdict: render.Done, Links: []string{"http://a.test/x"}}}
+	out, err := stage(s, b, nil).Handle(t.Context(), event(t, "<p>text<script>1</script>"))
+	if err != nil || len(out) != 1 || len(s.lines) > 0 || s.template.Failed > 0 {
+		t.Fatalf("%v, %v, lines %+v, template %+v", out, err, s.lines, s.template)
+	}
+	if p, ok := out[0].(*crawl.Page); !ok || len(p.Rendered.Links) != 1 || p.Body == "" {
+		t.Errorf("it goes on as %+v", out[0])
+	}
+}
+
 func TestDamagedHTMLIsHopeless(t *testing.T) {
 	e := event(t, page)
 	e.HTML = []byte{0xff, 1, 2}
 	if _, err := stage(&stores{}, &fake{}, nil).Handle(t.Context(), e); !crawl.IsPermanent(err) {
 		t.Errorf("error %v, want a permanent one", err)
+	}
+}
+
+// The browser reads a page in the encoding in which the parser read it, which a message of an older program does not
+// say.
+func TestTheBrowserIsToldTheEncoding(t *testing.T) {
+	for charset, want := range map[string]string{"": "text/html; charset=utf-8", "koi8-r": "text/html; charset=koi8-r"} {
+		b, e := &fake{}, event(t, "<p>日本<script>1</script>")
+		e.Charset = charset
+		if _, err := stage(&stores{}, b, nil).Handle(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.request.Header.Get("Content-Type"); got != want {
+			t.Errorf("parsed as %q, the browser is told %q, want %q", charset, got, want)
+		}
 	}
 }

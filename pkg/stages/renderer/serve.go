@@ -26,6 +26,7 @@ type server struct {
 	e     *crawl.Render
 	asked map[weburl.URL]bool // in the rounds before
 	limit int
+	last  bool // the job fetches nothing more: nothing is asked for
 
 	mu      sync.Mutex
 	missing []weburl.URL // not asked for yet
@@ -80,7 +81,7 @@ func (s *server) serve(ctx context.Context, sub render.Sub) render.Answer {
 func (s *server) lacks(u weburl.URL, header map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked[u] || s.e.Round >= maxRounds || len(s.asked) >= s.limit {
+	if s.last || s.asked[u] || s.e.Round >= maxRounds || len(s.asked) >= s.limit {
 		s.gone++
 		return
 	}

@@ -1,8 +1,9 @@
 // What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href of a
 // and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the like,
 // the attribute onclick with a plain address, and forms that ask by GET without a field to fill in. It runs in a world of
-// its own, in which nothing is as the page may have changed it.
-(max => {
+// its own, in which nothing is as the page may have changed it. Links that say nofollow are left out, and those of a
+// document that says so, unless all are wanted: what finds them in the HTML knows of it, and this list does not say it.
+(({max, all}) => {
   const roots = [], links = [];
   const add = href => {
     if (links.length >= 20000 || !href || href.startsWith("#")) return;
@@ -27,13 +28,17 @@
     const text = new URLSearchParams([...form.querySelectorAll("input[type=hidden][name]")].map(i => [i.name, i.value])).toString();
     return text && "?" + text;
   };
+  const says = (text, words) => !all && text !== null && words.test(text);
+  const silent = [...document.querySelectorAll("meta[name=robots i]")].some(m => says(m.getAttribute("content"), /(^|[\s,])(nofollow|none)($|[\s,])/i));
   const walk = (root, depth) => {
     for (const el of root.querySelectorAll("*")) {
-      if (el.localName === "a" || el.localName === "area") {
-        const href = el.getAttribute("href") ?? el.getAttributeNS("http://www.w3.org/1999/xlink", "href");
-        if (href !== null) add(typeof el.href === "string" && el.href ? el.href : href);
+      if (!silent && !says(el.getAttribute("rel"), /(^|\s)nofollow($|\s)/i)) {
+        if (el.localName === "a" || el.localName === "area") {
+          const href = el.getAttribute("href") ?? el.getAttributeNS("http://www.w3.org/1999/xlink", "href");
+          if (href !== null) add(typeof el.href === "string" && el.href ? el.href : href);
+        }
+        other(el);
       }
-      other(el);
       if (el.shadowRoot && depth < 32) {
         roots.push(el.shadowRoot);
         walk(el.shadowRoot, depth + 1);
