@@ -112,7 +112,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	}
 	if c.src.Live != nil {
 		s.live(c.src.Live())
-	} else if err := c.stopped(ctx, s); err != nil {
+	} else if err := c.stopped(ctx, s, now.job); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
 	s.Files, err = outputs(c.src.Dir)
@@ -129,7 +129,7 @@ func (s *Status) live(m Moment) {
 }
 
 // stopped fills in what a crawl that does not run will find when it goes on.
-func (c *Crawl) stopped(ctx context.Context, s *Status) error {
+func (c *Crawl) stopped(ctx context.Context, s *Status, job *crawl.Job) error {
 	lengths, err := c.src.Queues.Lengths(ctx)
 	if err != nil {
 		return err
@@ -151,7 +151,8 @@ func (c *Crawl) stopped(ctx context.Context, s *Status) error {
 	s.State = StateStopped
 	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages) || s.Spent.met() != ""
 	swept := s.Revision == nil || !s.Revision.due
-	if messages == 0 && s.Claimed > 0 && (s.Queued == 0 && swept || spent) {
+	rests := s.Queued == 0 && swept && !job.Revisits() // a continuous one waits for its next visits
+	if messages == 0 && s.Claimed > 0 && (rests || spent) {
 		s.State = StateFinished
 	}
 	return err

@@ -186,7 +186,7 @@ func (e *crawlEnd) urls() string {
 	count(open, "open")
 	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed, strings.Join(parts, ", "), excluded(t))
 	if unkept := t.Pages - e.records; unkept > 0 {
-		text += fmt.Sprintf("; %d pages are not stored, as they ask (noindex)", unkept)
+		text += fmt.Sprintf("; %d pages are not stored: they say noindex, or crawl.log has the reason", unkept)
 	}
 	return text
 }

@@ -103,7 +103,7 @@ func (p *parser) end() (*Query, error) {
 	case p.not:
 		return nil, fault("NOT stands before a word")
 	case len(p.q.All) == 0:
-		return nil, fault("say a word that pages have; words to leave out are not enough")
+		return nil, fault("say a word that pages have: lang: and words to leave out only narrow what it finds")
 	}
 	return p.q, nil
 }

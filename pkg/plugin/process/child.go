@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/cpulimit"
 )
@@ -100,6 +102,9 @@ func (c *child) ask(ctx context.Context, frame []byte, limit, cpu time.Duration)
 }
 
 func (c *child) exchange(frame []byte) ([]byte, error) {
+	if c.spoke() {
+		return nil, fmt.Errorf("%w: it wrote more than an answer to the last call; each call has one", plugin.ErrOutput)
+	}
 	if err := c.send(frame); err != nil {
 		return nil, c.gone(err)
 	}
@@ -116,6 +121,25 @@ func (c *child) exchange(frame []byte) ([]byte, error) {
 		return nil, c.gone(err)
 	}
 	return data, nil
+}
+
+// spoke reports whether there is something to read before anything was asked. It would be taken for the answer to the
+// next call, and each answer for that of the call after it.
+func (c *child) spoke() bool {
+	if c.out.Buffered() > 0 {
+		return true
+	}
+	raw, err := c.pipe.SyscallConn()
+	if err != nil {
+		return false
+	}
+	found := false
+	_ = raw.Control(func(fd uintptr) {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		found = err == nil && n > 0 && poll[0].Revents&unix.POLLIN != 0
+	})
+	return found
 }
 
 func (c *child) send(frame []byte) error {

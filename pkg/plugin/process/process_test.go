@@ -124,6 +124,29 @@ func TestWhatAProgramMustNotDo(t *testing.T) {
 	}
 }
 
+// A page that ends the program costs no other page anything, and an answer too many is not taken for the next page's.
+func TestOnePagesFaultIsNoOthers(t *testing.T) {
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(i, "exit", time.Minute); !errors.Is(err, plugin.ErrEnded) {
+		t.Fatal(err)
+	}
+	if _, err := ask(i, "fine", time.Minute); err != nil {
+		t.Errorf("the page after one that ended the program: %v", err)
+	}
+	if _, err := ask(i, "twice", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := ask(i, "fine", time.Minute); !errors.Is(err, plugin.ErrOutput) {
+		t.Errorf("the page after one with two answers has %+v, %v", a, err)
+	}
+	if a, err := ask(i, "fine", time.Minute); err != nil || a.Patch.(*plugin.DocumentPatch).Fields["pid"] == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // A program that runs ends at its limit of CPU time; one that waits does not, but at the time by the clock.
 func TestTheLimitIsCPUTime(t *testing.T) {
 	i, err := load(t, nil)

@@ -78,6 +78,7 @@ type instance struct {
 // child has its settings.
 const (
 	firstPause   = 10 * time.Millisecond
+	shortPause   = time.Second // is waited for
 	longestPause = 10 * time.Second
 	startTime    = 20 * time.Second
 )
@@ -125,12 +126,6 @@ func (i *instance) handle(ctx context.Context, call *plugin.Call) (*plugin.Answe
 
 // fresh starts a child and gives it its settings. A context that ends by its deadline does not end the start.
 func (i *instance) fresh(ctx context.Context) (*child, error) {
-	i.mu.Lock()
-	wait := time.Until(i.restart)
-	i.mu.Unlock()
-	if wait > 0 {
-		return nil, fmt.Errorf("%w: it is started again in %s", plugin.ErrEnded, wait.Round(time.Millisecond))
-	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -138,6 +133,9 @@ func (i *instance) fresh(ctx context.Context) (*child, error) {
 			cancel()
 		}
 	})()
+	if err := i.rest(own); err != nil {
+		return nil, err
+	}
 	c, err := i.p.start()
 	if err == nil {
 		var data []byte
@@ -155,6 +153,25 @@ func (i *instance) fresh(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// rest waits until a program that failed may be started again: the pages of other calls are not to blame. Where that is
+// long, it fails often, and calls fail at once.
+func (i *instance) rest(ctx context.Context) error {
+	i.mu.Lock()
+	wait := time.Until(i.restart)
+	i.mu.Unlock()
+	if wait > shortPause {
+		return fmt.Errorf("%w: it is started again in %s", plugin.ErrEnded, wait.Round(time.Millisecond))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (i *instance) failed() {

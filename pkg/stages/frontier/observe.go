@@ -167,16 +167,20 @@ func (f *Frontier) noteVisits(ctx context.Context, a *again, outs []*crawl.Outco
 	return marks, err
 }
 
-// markOf is what is to be noted in the record of a page. It is the same when an outcome comes again.
+// markOf is what is to be noted in the record of a page. Where an outcome comes again, so does its mark.
 func (a *again) markOf(out *crawl.Outcome, s *revisit.State) *crawl.RecordMark {
 	if out.Task.Kind != crawl.KindPage || out.Task.Visit == 0 || s.Visits != uint32(out.Task.Visit)+1 {
 		return nil
 	}
+	at := out.Started
+	if at.IsZero() { // no host was asked: robots.txt forbids it
+		at = time.Now().UTC()
+	}
 	switch result, _ := resultOf(out); {
 	case s.Gone && (result == revisit.Missing || result == revisit.Removed):
-		return &crawl.RecordMark{GoneAt: out.Started}
+		return &crawl.RecordMark{GoneAt: at}
 	case s.Withdrawn && result == revisit.Forbidden:
-		return &crawl.RecordMark{WithdrawnAt: out.Started}
+		return &crawl.RecordMark{WithdrawnAt: at}
 	}
 	return nil
 }

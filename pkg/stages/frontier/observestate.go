@@ -26,7 +26,10 @@ func (a *again) outcome(out *crawl.Outcome, s *revisit.State, now time.Time, c r
 		s.Due = a.due(k, &seen, false, now)
 		return true
 	}
-	o := revisit.Observation{Visit: visit, At: c.At(out.Started), Result: result}
+	o := revisit.Observation{Visit: visit, At: now, Result: result}
+	if !out.Started.IsZero() {
+		o.At = c.At(out.Started)
+	}
 	if result == revisit.Relocated {
 		o.Sum = xxh3.HashString(out.Location.String())
 	}

@@ -55,6 +55,9 @@ func act(title string, body []byte) {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "the model is broken")
 		os.Exit(3)
+	case "twice":
+		say(`{"action":"patch","patch":{"fields":{"of":"twice"}}}`)
+		say(`{"action":"patch","patch":{"fields":{"of":"nobody"}}}`)
 	case "garbage":
 		fmt.Print("hello, I am here")
 	case "half":
