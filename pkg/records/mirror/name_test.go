@@ -125,7 +125,8 @@ func TestInUTF8(t *testing.T) {
 		{"<meta charset=iso-8859-1>\xfc", "text/html", bom + "<meta charset=iso-8859-1>ü"},
 		{"a\xffb", "text/html; charset=utf-8", bom + "a\uFFFDb"},
 	} {
-		if got := string(inUTF8([]byte(c[0]), c[1])); got != c[2] {
+		text, _ := inUTF8([]byte(c[0]), c[1])
+		if got := string(text); got != c[2] {
 			t.Errorf("%.40q (%s): %.60q, want %.60q", c[0], c[1], got, c[2])
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/refs"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -17,6 +18,7 @@ type rewriter struct {
 	find func(weburl.URL) *entry
 	self *entry
 	base weburl.URL
+	enc  encoding.Encoding // of the queries of its links; nil: UTF-8
 	// missing counts the assets that are not in the archive.
 	missing int
 }
@@ -29,7 +31,8 @@ func rewrites(media string) bool {
 // file returns the content of the entry's file.
 func (r *rewriter) file(body []byte) []byte {
 	media := mediaType(r.self.ctype)
-	text := inUTF8(body, r.self.ctype)
+	text, enc := inUTF8(body, r.self.ctype)
+	r.enc = enc
 	if media == "text/css" {
 		return refs.CSS(text, r.each)
 	}
@@ -48,7 +51,7 @@ func (r *rewriter) each(ref refs.Ref) string {
 	if raw == "" || raw[0] == '#' && r.base == r.self.url {
 		return ref.URL
 	}
-	u, err := r.base.Resolve(raw)
+	u, err := r.base.Resolve(charsets.EncodeQuery(raw, r.enc)) // as it was fetched
 	if err != nil {
 		return ref.URL // javascript:, mailto:, data: …
 	}
@@ -104,30 +107,15 @@ func escapePath(p string) string {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// inUTF8 returns a text in UTF-8. Where the header alone told its encoding, or that was another, it begins with a byte
-// order mark, which wins over all that the text says of itself: a browser that opens the file has no other source.
-func inUTF8(body []byte, contentType string) []byte {
-	if bytes.HasPrefix(body, []byte(byteOrderMark)) || isASCII(body) && !bytes.HasPrefix(body, []byte("\x1b")) {
-		return body
+// inUTF8 returns a text in UTF-8, and the encoding that the queries of its links are in. Where the header alone told its
+// encoding, or that was another, it begins with a byte order mark, which wins over all that the text says of itself: a
+// browser that opens the file has no other source.
+func inUTF8(body []byte, contentType string) ([]byte, encoding.Encoding) {
+	text, _, enc := charsets.Decode(body, contentType)
+	if bytes.Equal(text, body) && (isASCII(body) || declared(body)) {
+		return body, enc
 	}
-	e, name, certain := charset.DetermineEncoding(body, contentType)
-	if !certain && utf8.Valid(body) { // it looks at the start only
-		name = "utf-8"
-	}
-	switch {
-	case name == "utf-8" && utf8.Valid(body):
-		if declared(body) {
-			return body
-		}
-		return append([]byte(byteOrderMark), body...)
-	case name == "utf-8":
-		return append([]byte(byteOrderMark), bytes.ToValidUTF8(body, []byte("\uFFFD"))...)
-	}
-	text, err := e.NewDecoder().Bytes(body)
-	if err != nil {
-		text = bytes.ToValidUTF8(body, []byte("\uFFFD"))
-	}
-	return append([]byte(byteOrderMark), bytes.TrimPrefix(text, []byte(byteOrderMark))...)
+	return append([]byte(byteOrderMark), text...), enc
 }
 
 func isASCII(b []byte) bool {

@@ -172,3 +172,31 @@ func TestNothingOutsideOfTheDirectory(t *testing.T) {
 		t.Errorf("%v, %v", err, entries)
 	}
 }
+
+// Queries are in the encoding of the page or style sheet that they stand in, as the crawl fetched them.
+func TestQueriesInOtherEncodings(t *testing.T) {
+	page := "<a href='/s?q=\xe9#\xe9'>\xe4</a><img src='/i?n=\xe9'><style>p{background:url(/i?n=\xe9)}</style><a href='//b.test/?\xe9'>"
+	dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html; charset=iso-8859-1", body: page},
+		answer{url: "http://a.test/ascii", status: "200 OK", media: "text/html; charset=iso-8859-1", body: "<a href='/s?q=&eacute;'>"},
+		answer{url: "http://a.test/koi", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><a href='/s?q=\xd4'>"},
+		answer{url: "http://a.test/utf8", status: "200 OK", media: "text/html; charset=utf-8", body: "<a href='/s?q=é'>"},
+		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: "p{background:url(/i?n=\xe9)}"},
+		answer{url: "http://a.test/s?q=%E9", status: "200 OK", media: "text/html", body: "1"},
+		answer{url: "http://a.test/s?q=%D4", status: "200 OK", media: "text/html", body: "2"},
+		answer{url: "http://a.test/s?q=%C3%A9", status: "200 OK", media: "text/html", body: "3"},
+		answer{url: "http://a.test/i?n=%E9", status: "200 OK", media: "image/png", body: "4"},
+	)}})
+	for name, want := range map[string]string{
+		"index.html": "\uFEFF<a href='s@q=%25E9.html#%C3%A9'>ä</a><img src='i@n=%25E9.png'>" +
+			"<style>p{background:url(i@n=%25E9.png)}</style><a href='http://b.test/?%E9'>",
+		"ascii.html": "<a href='s@q=%25E9.html'>",
+		"koi.html":   "\uFEFF<meta charset=koi8-r><a href='s@q=%25D4.html'>",
+		"utf8.html":  "\uFEFF<a href='s@q=%C3%A9.html'>",
+		"c.css":      "\uFEFFp{background:url(i@n=%25E9.png)}",
+	} {
+		if got := content(t, dir, "a.test/"+name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
