@@ -46,14 +46,7 @@ const maxText = 1 << 28
 
 // Write writes the copy. Killed at any instant it leaves whole files only, and done again it writes the same ones.
 func Write(ctx context.Context, opt Options) (s Summary, err error) {
-	files, err := archiveFiles(opt.Archives)
-	if err != nil {
-		return s, err
-	}
-	x, err := readIndex(ctx, files)
-	if err == nil && opt.Keep != nil {
-		err = x.keep(ctx, opt.Keep)
-	}
+	x, err := indexed(ctx, opt)
 	if err != nil {
 		return s, err
 	}
@@ -87,6 +80,22 @@ func Write(ctx context.Context, opt Options) (s Summary, err error) {
 		}
 	}
 	return w.summary, w.start(opt.Seeds)
+}
+
+// indexed returns what the archives hold of the crawl.
+func indexed(ctx context.Context, opt Options) (*index, error) {
+	files, err := archiveFiles(opt.Archives)
+	if err != nil {
+		return nil, err
+	}
+	x, err := readIndex(ctx, files)
+	if err == nil && opt.Keep != nil {
+		err = x.keep(ctx, opt.Keep)
+	}
+	if err == nil {
+		err = x.sniff(ctx)
+	}
+	return x, err
 }
 
 // inArchiveOrder are the entries with files, in the order of their bodies, so that the archive is read once.

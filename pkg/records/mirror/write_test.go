@@ -200,3 +200,24 @@ func TestQueriesInOtherEncodings(t *testing.T) {
 		}
 	}
 }
+
+// Where the header does not tell the type of an answer, its body does.
+func TestAnswersWithoutAType(t *testing.T) {
+	const page, image = "<!doctype html><a href=/x>", "\x89PNG\x0D\x0A\x1A\x0A"
+	for _, c := range []struct{ media, body, name, want string }{
+		{"", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"*/*", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"unknown/unknown; charset=utf-8", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"html", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"", image, "p.png", image},
+		{"", "", "p", ""},
+		{"application/octet-stream", page, "p", page},
+		{"text/plain", page, "p", page},
+	} {
+		dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
+			answer{url: "http://a.test/p", status: "200 OK", media: c.media, body: c.body})}})
+		if got := content(t, dir, "a.test/"+c.name); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.media, c.body, got, c.want)
+		}
+	}
+}
