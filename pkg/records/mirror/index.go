@@ -30,6 +30,8 @@ type entry struct {
 	ctype  string     // the Content-Type header, or what the body tells where that does not
 	target weburl.URL // where it redirects to; zero: it has a body
 	name   string     // of its file, with slashes
+	// charset is the encoding of a page that shows it, which scripts have that tell none; "": UTF-8.
+	charset string
 }
 
 // index knows the answers of an archive: some 300 bytes a URL.

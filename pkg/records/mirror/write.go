@@ -98,10 +98,17 @@ func indexed(ctx context.Context, opt Options) (*index, error) {
 	return x, err
 }
 
-// inArchiveOrder are the entries with files, in the order of their bodies, so that the archive is read once.
+// inArchiveOrder are the entries with files, in the order of their bodies, so that the archive is read once; and once
+// more for scripts, whose encoding may be that of the pages.
 func inArchiveOrder(all []*entry) []*entry {
 	out := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.name == "" })
 	slices.SortStableFunc(out, func(a, b *entry) int {
+		if script := isScript(mediaType(a.ctype)); script != isScript(mediaType(b.ctype)) {
+			if script {
+				return 1
+			}
+			return -1
+		}
 		if a.at.file != b.at.file {
 			return int(a.at.file) - int(b.at.file)
 		}
@@ -131,7 +138,7 @@ func (w *writer) entry(e *entry) error {
 		r := &rewriter{find: w.find, self: e, base: e.url}
 		out := r.file(text)
 		w.summary.Missing += r.missing
-		if media != "text/css" {
+		if isPage(media) {
 			w.summary.Pages++
 		}
 		return w.file(e.name, io.MultiReader(strings.NewReader(string(out)), body))

@@ -192,7 +192,7 @@ func TestQueriesInOtherEncodings(t *testing.T) {
 			"<style>p{background:url(i@n=%25E9.png)}</style><a href='http://b.test/?%E9'>",
 		"ascii.html": "<a href='s@q=%25E9.html'>",
 		"koi.html":   "\uFEFF<meta charset=koi8-r><a href='s@q=%25D4.html'>",
-		"utf8.html":  "\uFEFF<a href='s@q=%C3%A9.html'>",
+		"utf8.html":  "<a href='s@q=%C3%A9.html'>",
 		"c.css":      "\uFEFFp{background:url(i@n=%25E9.png)}",
 	} {
 		if got := content(t, dir, "a.test/"+name); got != want {
@@ -219,5 +219,16 @@ func TestAnswersWithoutAType(t *testing.T) {
 		if got := content(t, dir, "a.test/"+c.name); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.media, c.body, got, c.want)
 		}
+	}
+}
+
+// A script that tells no encoding has that of its page, even if it was fetched before, and like that becomes UTF-8.
+func TestScriptsHaveTheEncodingOfTheirPage(t *testing.T) {
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/s.js", status: "200 OK", media: "text/javascript", body: "'\xd4'"},
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><script src=s.js></script>"},
+	)}})
+	if got := content(t, dir, "a.test/s.js"); got != "\uFEFF'т'" || s.Pages != 1 {
+		t.Errorf("%q, %+v", got, s)
 	}
 }

@@ -72,6 +72,13 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	return e, name, 0
 }
 
+// Declared is the name of the encoding that the start of a document says that it has, as far as a browser looks for it
+// before it reads; "" where it says none that the standard knows.
+func Declared(body []byte, contentType string) string {
+	_, name := declaredIn(body[:min(len(body), prescanBytes)], isXML(contentType))
+	return name
+}
+
 // inMarkup corrects declarations that the markup itself refutes: it was read as ASCII, so it cannot be UTF-16.
 func inMarkup(e encoding.Encoding, name string) (encoding.Encoding, string, int) {
 	switch {
