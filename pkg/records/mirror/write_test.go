@@ -232,3 +232,20 @@ func TestScriptsHaveTheEncodingOfTheirPage(t *testing.T) {
 		t.Errorf("%q, %+v", got, s)
 	}
 }
+
+// What a page names without showing it leads to the file of the copy or to the network, and misses nothing.
+func TestNothingStaysRelativeToTheServer(t *testing.T) {
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/d/", status: "200 OK", media: "text/html", body: `<link rel="preload stylesheet" href="/c.css">` +
+			`<link rel="prefetch" href="/x"><link rel="preload" as="fetch" href="/j"><link rel="dns-prefetch" href="//b.test">` +
+			`<button formaction="/x"></button><a href="/x" ping="/p /x"></a>`},
+		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: ""},
+		answer{url: "http://a.test/x", status: "200 OK", media: "text/html", body: ""},
+	)}})
+	const want = `<link rel="preload stylesheet" href="../c.css">` +
+		`<link rel="prefetch" href="../x.html"><link rel="preload" as="fetch" href="http://a.test/j"><link rel="dns-prefetch" href="http://b.test/">` +
+		`<button formaction="../x.html"></button><a href="../x.html" ping="http://a.test/p ../x.html"></a>`
+	if got := content(t, dir, "a.test/d/index.html"); got != want || s.Missing != 0 {
+		t.Errorf("%+v, got\n%s\nwant\n%s", s, got, want)
+	}
+}
