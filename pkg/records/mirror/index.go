@@ -3,8 +3,11 @@ package mirror
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -24,9 +27,11 @@ type entry struct {
 	url    weburl.URL
 	at     place
 	date   time.Time
-	ctype  string     // the Content-Type header
+	ctype  string     // the Content-Type header, or what the body tells where that does not
 	target weburl.URL // where it redirects to; zero: it has a body
 	name   string     // of its file, with slashes
+	// charset is the encoding of a page that shows it, which scripts have that tell none; "": UTF-8.
+	charset string
 }
 
 // index knows the answers of an archive: some 300 bytes a URL.
@@ -105,6 +110,38 @@ func (x *index) keep(ctx context.Context, belong func(context.Context, []weburl.
 		}
 	}
 	return nil
+}
+
+// sniffBytes is how much of a body tells its type.
+const sniffBytes = 512
+
+// sniff finds the types of the bodies whose header does not tell, as the crawl did when it read them.
+func (x *index) sniff(ctx context.Context) error {
+	for _, e := range x.byURL {
+		if !e.target.IsZero() || !isVague(mediaType(e.ctype)) {
+			continue
+		}
+		err := x.capture(e).Body(func(body io.Reader) error {
+			head, err := io.ReadAll(io.LimitReader(body, sniffBytes))
+			e.ctype = x.once(mediaType(http.DetectContentType(head))) // its charset is a guess
+			return errors.Join(err, ctx.Err())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isVague reports whether a media type says nothing about the body (WHATWG MIME Sniffing, section 7), or is none. The
+// fetcher has the same rule.
+func isVague(media string) bool {
+	switch media {
+	case "unknown/unknown", "application/unknown", "*/*":
+		return true
+	}
+	major, minor, _ := strings.Cut(media, "/")
+	return major == "" || minor == "" || strings.ContainsAny(media, " \t,\"")
 }
 
 func (x *index) once(s string) string {

@@ -114,19 +114,39 @@ func TestRelativePaths(t *testing.T) {
 
 func TestInUTF8(t *testing.T) {
 	const bom = "\uFEFF"
-	for _, c := range [][3]string{
-		{"abc", "text/html", "abc"},
-		{"<meta charset=utf-8>ü", "text/html", "<meta charset=utf-8>ü"},
-		{"ü", "text/html; charset=utf-8", bom + "ü"},
-		{strings.Repeat(" ", 2000) + "ü", "text/html", bom + strings.Repeat(" ", 2000) + "ü"},
-		{"\xfc", "text/html; charset=iso-8859-1", bom + "ü"},
-		{"\xfc", "text/html", bom + "ü"},
-		{bom + "ü", "text/html", bom + "ü"},
-		{"<meta charset=iso-8859-1>\xfc", "text/html", bom + "<meta charset=iso-8859-1>ü"},
-		{"a\xffb", "text/html; charset=utf-8", bom + "a\uFFFDb"},
+	for _, c := range []struct{ in, contentType, charset, want string }{
+		{"abc", "text/html", "", "abc"},
+		{"<meta charset=utf-8>ü", "text/html", "", "<meta charset=utf-8>ü"},
+		{"ü", "text/html; charset=utf-8", "", bom + "ü"},
+		{strings.Repeat(" ", 2000) + "ü", "text/html", "", bom + strings.Repeat(" ", 2000) + "ü"},
+		{"\xfc", "text/html; charset=iso-8859-1", "", bom + "ü"},
+		{"\xfc", "text/html", "", bom + "ü"},
+		{bom + "ü", "text/html", "", bom + "ü"},
+		{"<meta charset=iso-8859-1>\xfc", "text/html", "", bom + "<meta charset=iso-8859-1>ü"},
+		{"a\xffb", "text/html; charset=utf-8", "", bom + "a\uFFFDb"},
+		{"<\x00p\x00>\x00", "text/html; charset=utf-16le", "", bom + "<p>"},
+		{"\x00<\x00p\x00>", "text/html; charset=utf-16be", "", bom + "<p>"},
+		{"<meta charset=iso-8859-1><form accept-charset=utf-8>ü", "text/html; charset=utf-8", "", bom + "<meta charset=iso-8859-1><form accept-charset=utf-8>ü"},
+		{"<script charset=utf-8></script>ü", "text/html; charset=utf-8", "", bom + "<script charset=utf-8></script>ü"},
+		{"<!-- <meta charset=utf-8> -->ü", "text/html", "", bom + "<!-- <meta charset=utf-8> -->ü"},
+		{"<?xml version='1.0' encoding='UTF-8'?>ü", "application/xhtml+xml", "", "<?xml version='1.0' encoding='UTF-8'?>ü"},
+		{"<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>", "text/html", "", "<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>"},
+		{"<p style='a:&uuml;;b:url(//x.test)'>", "text/html", "", bom + "<p style='a:ü;b:url(http://x.test/)'>"},
+		{`@charset "UTF-8";a{b:"ü"}`, "text/css", "", `@charset "UTF-8";a{b:"ü"}`},
+		{`/* charset utf-8 */a{b:"ü"}`, "text/css", "", bom + `/* charset utf-8 */a{b:"ü"}`},
+		{`"a"`, "text/javascript", "", `"a"`},
+		{`"ü"`, "text/javascript", "koi8-r", bom + `"ü"`},
+		{bom + `"ü"`, "text/javascript", "", bom + `"ü"`},
+		{"'<meta charset=koi8-r>ü'", "text/javascript", "", bom + "'<meta charset=koi8-r>ü'"},
+		{"\xfc", "application/javascript; charset=iso-8859-1", "koi8-r", bom + "ü"},
+		{"\xd4", "application/x-javascript", "koi8-r", bom + "т"},
+		{"\xd4", "text/javascript", "", "\xd4"}, // <script charset=koi8-r> may tell
+		{"\xff\xfea\x00", "text/javascript", "koi8-r", bom + "a"},
 	} {
-		if got := string(inUTF8([]byte(c[0]), c[1])); got != c[2] {
-			t.Errorf("%.40q (%s): %.60q, want %.60q", c[0], c[1], got, c[2])
+		self := &entry{url: parsed(t, "http://a.test/"), ctype: c.contentType, charset: c.charset}
+		r := &rewriter{self: self, base: self.url, find: func(weburl.URL) *entry { return nil }}
+		if got := string(r.file([]byte(c.in))); got != c.want {
+			t.Errorf("%.40q (%s): %.60q, want %.60q", c.in, c.contentType, got, c.want)
 		}
 	}
 }

@@ -3,11 +3,13 @@ package mirror
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/refs"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -17,23 +19,40 @@ type rewriter struct {
 	find func(weburl.URL) *entry
 	self *entry
 	base weburl.URL
+	// enc and charset are the encoding of the queries of its links, where that is not UTF-8.
+	enc     encoding.Encoding
+	charset string
 	// missing counts the assets that are not in the archive.
 	missing int
 }
 
-// rewrites reports whether files of a media type have references that are rewritten.
-func rewrites(media string) bool {
-	return media == "text/html" || media == "application/xhtml+xml" || media == "text/css"
-}
+// rewrites reports whether files of a media type are changed: for their references, or to be in UTF-8.
+func rewrites(media string) bool { return isPage(media) || isScript(media) || media == "text/css" }
+
+func isPage(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
+
+func isScript(media string) bool { return slices.Contains(endings[media], ".js") }
 
 // file returns the content of the entry's file.
 func (r *rewriter) file(body []byte) []byte {
 	media := mediaType(r.self.ctype)
-	text := inUTF8(body, r.self.ctype)
-	if media == "text/css" {
-		return refs.CSS(text, r.each)
+	if isScript(media) {
+		return r.self.script(body)
 	}
-	return refs.HTML(text, refs.Options{XHTML: media == "application/xhtml+xml", Copy: true}, r.each)
+	text, charset, enc := charsets.Decode(body, r.self.ctype)
+	if r.enc = enc; enc != nil {
+		r.charset = charset
+	}
+	var out []byte
+	if media == "text/css" {
+		out = refs.CSS(text, r.each)
+	} else {
+		out = refs.HTML(text, refs.Options{XHTML: media == "application/xhtml+xml", Copy: true}, r.each)
+	}
+	if bytes.Equal(text, body) && (isASCII(out) || declaresUTF8(out, media)) {
+		return out
+	}
+	return marked(out)
 }
 
 // each returns what is to stand in the place of a reference.
@@ -48,11 +67,14 @@ func (r *rewriter) each(ref refs.Ref) string {
 	if raw == "" || raw[0] == '#' && r.base == r.self.url {
 		return ref.URL
 	}
-	u, err := r.base.Resolve(raw)
+	u, err := r.base.Resolve(charsets.EncodeQuery(raw, r.enc)) // as it was fetched
 	if err != nil {
 		return ref.URL // javascript:, mailto:, data: …
 	}
 	if e := r.find(u); e != nil {
+		if ref.Kind == refs.Asset && e.charset == "" {
+			e.charset = r.charset
+		}
 		return r.relative(e, u.Fragment())
 	}
 	if ref.Kind == refs.Asset || ref.Kind == refs.Style {
@@ -102,33 +124,30 @@ func escapePath(p string) string {
 	return b.String()
 }
 
-const byteOrderMark = "\xEF\xBB\xBF"
-
-// inUTF8 returns a text in UTF-8. Where the header alone told its encoding, or that was another, it begins with a byte
-// order mark, which wins over all that the text says of itself: a browser that opens the file has no other source.
-func inUTF8(body []byte, contentType string) []byte {
-	if bytes.HasPrefix(body, []byte(byteOrderMark)) || isASCII(body) && !bytes.HasPrefix(body, []byte("\x1b")) {
-		return body
-	}
-	e, name, certain := charset.DetermineEncoding(body, contentType)
-	if !certain && utf8.Valid(body) { // it looks at the start only
-		name = "utf-8"
-	}
-	switch {
-	case name == "utf-8" && utf8.Valid(body):
-		if declared(body) {
+// script returns a script in UTF-8, as its pages are now: a browser reads scripts that tell no encoding in that of the
+// page. One that is in another than its pages stays as it is, as an attribute of the script element may tell it.
+func (e *entry) script(body []byte) []byte {
+	contentType := e.ctype
+	if !strings.Contains(strings.ToLower(contentType), "charset") {
+		switch {
+		case utf8.Valid(body):
+			contentType += "; charset=utf-8"
+		case e.charset != "":
+			contentType += "; charset=" + e.charset
+		default:
 			return body
 		}
-		return append([]byte(byteOrderMark), body...)
-	case name == "utf-8":
-		return append([]byte(byteOrderMark), bytes.ToValidUTF8(body, []byte("\uFFFD"))...)
 	}
-	text, err := e.NewDecoder().Bytes(body)
-	if err != nil {
-		text = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	text, _, _ := charsets.Decode(body, contentType)
+	if bytes.Equal(text, body) && isASCII(body) {
+		return body
 	}
-	return append([]byte(byteOrderMark), bytes.TrimPrefix(text, []byte(byteOrderMark))...)
+	return marked(text)
 }
+
+// marked puts a byte order mark before a text. It wins over all that the text says of its encoding, and without the
+// header a browser that opens the file has no other source.
+func marked(text []byte) []byte { return append([]byte("\xEF\xBB\xBF"), text...) }
 
 func isASCII(b []byte) bool {
 	for _, c := range b {
@@ -139,8 +158,11 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// declared reports whether a text seems to name its encoding, UTF-8, in itself.
-func declared(body []byte) bool {
-	head := bytes.ToLower(body[:min(len(body), 1024)])
-	return bytes.Contains(head, []byte("charset")) && bytes.Contains(head, []byte("utf-8"))
+// declaresUTF8 reports whether a browser that opens the file is told by the text itself that it is in UTF-8.
+func declaresUTF8(text []byte, media string) bool {
+	if media == "text/css" {
+		const rule = `@charset "utf-8"`
+		return len(text) > len(rule) && strings.EqualFold(string(text[:len(rule)]), rule)
+	}
+	return charsets.Declared(text, media) == "utf-8"
 }

@@ -46,14 +46,7 @@ const maxText = 1 << 28
 
 // Write writes the copy. Killed at any instant it leaves whole files only, and done again it writes the same ones.
 func Write(ctx context.Context, opt Options) (s Summary, err error) {
-	files, err := archiveFiles(opt.Archives)
-	if err != nil {
-		return s, err
-	}
-	x, err := readIndex(ctx, files)
-	if err == nil && opt.Keep != nil {
-		err = x.keep(ctx, opt.Keep)
-	}
+	x, err := indexed(ctx, opt)
 	if err != nil {
 		return s, err
 	}
@@ -89,10 +82,33 @@ func Write(ctx context.Context, opt Options) (s Summary, err error) {
 	return w.summary, w.start(opt.Seeds)
 }
 
-// inArchiveOrder are the entries with files, in the order of their bodies, so that the archive is read once.
+// indexed returns what the archives hold of the crawl.
+func indexed(ctx context.Context, opt Options) (*index, error) {
+	files, err := archiveFiles(opt.Archives)
+	if err != nil {
+		return nil, err
+	}
+	x, err := readIndex(ctx, files)
+	if err == nil && opt.Keep != nil {
+		err = x.keep(ctx, opt.Keep)
+	}
+	if err == nil {
+		err = x.sniff(ctx)
+	}
+	return x, err
+}
+
+// inArchiveOrder are the entries with files, in the order of their bodies, so that the archive is read once; and once
+// more for scripts, whose encoding may be that of the pages.
 func inArchiveOrder(all []*entry) []*entry {
 	out := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.name == "" })
 	slices.SortStableFunc(out, func(a, b *entry) int {
+		if script := isScript(mediaType(a.ctype)); script != isScript(mediaType(b.ctype)) {
+			if script {
+				return 1
+			}
+			return -1
+		}
 		if a.at.file != b.at.file {
 			return int(a.at.file) - int(b.at.file)
 		}
@@ -122,7 +138,7 @@ func (w *writer) entry(e *entry) error {
 		r := &rewriter{find: w.find, self: e, base: e.url}
 		out := r.file(text)
 		w.summary.Missing += r.missing
-		if media != "text/css" {
+		if isPage(media) {
 			w.summary.Pages++
 		}
 		return w.file(e.name, io.MultiReader(strings.NewReader(string(out)), body))

@@ -172,3 +172,80 @@ func TestNothingOutsideOfTheDirectory(t *testing.T) {
 		t.Errorf("%v, %v", err, entries)
 	}
 }
+
+// Queries are in the encoding of the page or style sheet that they stand in, as the crawl fetched them.
+func TestQueriesInOtherEncodings(t *testing.T) {
+	page := "<a href='/s?q=\xe9#\xe9'>\xe4</a><img src='/i?n=\xe9'><style>p{background:url(/i?n=\xe9)}</style><a href='//b.test/?\xe9'>"
+	dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html; charset=iso-8859-1", body: page},
+		answer{url: "http://a.test/ascii", status: "200 OK", media: "text/html; charset=iso-8859-1", body: "<a href='/s?q=&eacute;'>"},
+		answer{url: "http://a.test/koi", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><a href='/s?q=\xd4'>"},
+		answer{url: "http://a.test/utf8", status: "200 OK", media: "text/html; charset=utf-8", body: "<a href='/s?q=é'>"},
+		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: "p{background:url(/i?n=\xe9)}"},
+		answer{url: "http://a.test/s?q=%E9", status: "200 OK", media: "text/html", body: "1"},
+		answer{url: "http://a.test/s?q=%D4", status: "200 OK", media: "text/html", body: "2"},
+		answer{url: "http://a.test/s?q=%C3%A9", status: "200 OK", media: "text/html", body: "3"},
+		answer{url: "http://a.test/i?n=%E9", status: "200 OK", media: "image/png", body: "4"},
+	)}})
+	for name, want := range map[string]string{
+		"index.html": "\uFEFF<a href='s@q=%25E9.html#%C3%A9'>ä</a><img src='i@n=%25E9.png'>" +
+			"<style>p{background:url(i@n=%25E9.png)}</style><a href='http://b.test/?%E9'>",
+		"ascii.html": "<a href='s@q=%25E9.html'>",
+		"koi.html":   "\uFEFF<meta charset=koi8-r><a href='s@q=%25D4.html'>",
+		"utf8.html":  "<a href='s@q=%C3%A9.html'>",
+		"c.css":      "\uFEFFp{background:url(i@n=%25E9.png)}",
+	} {
+		if got := content(t, dir, "a.test/"+name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Where the header does not tell the type of an answer, its body does.
+func TestAnswersWithoutAType(t *testing.T) {
+	const page, image = "<!doctype html><a href=/x>", "\x89PNG\x0D\x0A\x1A\x0A"
+	for _, c := range []struct{ media, body, name, want string }{
+		{"", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"*/*", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"unknown/unknown; charset=utf-8", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"html", page, "p.html", `<!doctype html><a href="http://a.test/x">`},
+		{"", image, "p.png", image},
+		{"", "", "p", ""},
+		{"application/octet-stream", page, "p", page},
+		{"text/plain", page, "p", page},
+	} {
+		dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
+			answer{url: "http://a.test/p", status: "200 OK", media: c.media, body: c.body})}})
+		if got := content(t, dir, "a.test/"+c.name); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.media, c.body, got, c.want)
+		}
+	}
+}
+
+// A script that tells no encoding has that of its page, even if it was fetched before, and like that becomes UTF-8.
+func TestScriptsHaveTheEncodingOfTheirPage(t *testing.T) {
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/s.js", status: "200 OK", media: "text/javascript", body: "'\xd4'"},
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><script src=s.js></script>"},
+	)}})
+	if got := content(t, dir, "a.test/s.js"); got != "\uFEFF'т'" || s.Pages != 1 {
+		t.Errorf("%q, %+v", got, s)
+	}
+}
+
+// What a page names without showing it leads to the file of the copy or to the network, and misses nothing.
+func TestNothingStaysRelativeToTheServer(t *testing.T) {
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/d/", status: "200 OK", media: "text/html", body: `<link rel="preload stylesheet" href="/c.css">` +
+			`<link rel="prefetch" href="/x"><link rel="preload" as="fetch" href="/j"><link rel="dns-prefetch" href="//b.test">` +
+			`<button formaction="/x"></button><a href="/x" ping="/p /x"></a>`},
+		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: ""},
+		answer{url: "http://a.test/x", status: "200 OK", media: "text/html", body: ""},
+	)}})
+	const want = `<link rel="preload stylesheet" href="../c.css">` +
+		`<link rel="prefetch" href="../x.html"><link rel="preload" as="fetch" href="http://a.test/j"><link rel="dns-prefetch" href="http://b.test/">` +
+		`<button formaction="../x.html"></button><a href="../x.html" ping="http://a.test/p ../x.html"></a>`
+	if got := content(t, dir, "a.test/d/index.html"); got != want || s.Missing != 0 {
+		t.Errorf("%+v, got\n%s\nwant\n%s", s, got, want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/refs"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -13,7 +14,7 @@ import (
 // requisites returns the links to what a page is made of: another pass over it, which only jobs pay for that fetch
 // assets.
 func requisites(body []byte, contentType string, page weburl.URL, limit int) (links crawl.LinkList, cut bool) {
-	doc, _, enc := decode(body, contentType)
+	doc, _, enc := charsets.Decode(body, contentType)
 	c := newCollector(page, enc, limit)
 	refs.HTML(doc, refs.Options{XHTML: mediaType(contentType) == "application/xhtml+xml"}, c.each)
 	return c.links()
@@ -21,7 +22,7 @@ func requisites(body []byte, contentType string, page weburl.URL, limit int) (li
 
 // styleRequisites returns those of a style sheet, which are resolved against its own URL.
 func styleRequisites(body []byte, contentType string, sheet weburl.URL, limit int) (links crawl.LinkList, cut bool) {
-	doc, _, enc := decode(body, contentType)
+	doc, _, enc := charsets.Decode(body, contentType)
 	c := newCollector(sheet, enc, limit)
 	refs.CSS(doc, c.each)
 	return c.links()

@@ -51,3 +51,9 @@ func looksBinary(body []byte) bool {
 func isBinaryByte(c byte) bool {
 	return c <= 0x08 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f
 }
+
+// mediaType is the lower-case type/subtype of a Content-Type.
+func mediaType(contentType string) string {
+	mt, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(mt))
+}

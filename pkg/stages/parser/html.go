@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -15,7 +16,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	if r.MediaType == "" {
 		r.MediaType = "text/html"
 	}
-	doc, name, enc := decode(body, contentType)
+	doc, name, enc := charsets.Decode(body, contentType)
 	r.Charset = name
 	p := passes.Get().(*pass)
 	defer p.free()

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -165,9 +166,7 @@ func newResolver(page weburl.URL, href []byte, enc encoding.Encoding) *resolver 
 }
 
 func (r *resolver) resolve(ref string) (weburl.URL, error) {
-	if r.enc != nil {
-		ref = encodeQuery(ref, r.enc)
-	}
+	ref = charsets.EncodeQuery(ref, r.enc)
 	if r.foreign {
 		return weburl.Parse(ref)
 	}

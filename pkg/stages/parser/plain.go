@@ -1,12 +1,16 @@
 package parser
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
+)
 
 // Plain makes a Result of a plain text: its lines, trailing white space and empty lines left out, are the text. It has
 // no links and no title.
 func Plain(body []byte, contentType string, opt Options) *Result {
 	r := &Result{MediaType: mediaType(contentType)}
-	doc, name, _ := decode(body, contentType)
+	doc, name, _ := charsets.Decode(body, contentType)
 	r.Charset = name
 	if opt.MaxText > 0 && len(doc) > opt.MaxText {
 		r.cut(CutText)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"golang.org/x/net/html"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 )
 
 // source is a page that fields are taken from. What takes time to make is made when it is asked for, once.
@@ -21,7 +23,7 @@ type source struct {
 // utf8 is the body in UTF-8.
 func (s *source) utf8() []byte {
 	if s.decoded == nil {
-		s.decoded, _, _ = decode(s.body, s.contentType)
+		s.decoded, _, _ = charsets.Decode(s.body, s.contentType)
 	}
 	return s.decoded
 }

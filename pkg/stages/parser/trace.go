@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -123,7 +124,7 @@ func Decode(body []byte, mediaType, charset string) []byte {
 	if charset != "" {
 		contentType += "; charset=" + charset
 	}
-	text, _, _ := decode(body, contentType)
+	text, _, _ := charsets.Decode(body, contentType)
 	return text
 }
 

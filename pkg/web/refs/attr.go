@@ -76,6 +76,30 @@ func (h *htmlScan) inner(el *element, i int, raw []byte) {
 	}
 }
 
+// ping reads the URLs, parted by spaces, that are told when a link is followed.
+func (h *htmlScan) ping(el *element, i int, raw []byte) {
+	if el.tag != htmlscan.A && el.tag != htmlscan.Area {
+		return
+	}
+	old := string(htmlscan.Value(raw))
+	o := output{src: []byte(old)}
+	for at := 0; at < len(old); {
+		start := at
+		for at < len(old) && !isSpace(old[at]) {
+			at++
+		}
+		if url := old[start:at]; url != "" {
+			if text := h.each(Ref{URL: url, Kind: Link}); text != url {
+				o.replace(start, at, []byte(strings.ReplaceAll(text, " ", "%20")))
+			}
+		}
+		at++
+	}
+	if out := o.bytes(); string(out) != old {
+		h.set(i, string(out))
+	}
+}
+
 // srcset reads candidates parted by commas, a URL and a descriptor each; a comma within a URL is part of it, at its end
 // it is not (HTML Standard, 4.8.4.2.2).
 func (h *htmlScan) srcset(i int, raw []byte) {

@@ -86,19 +86,18 @@ func (h *htmlScan) start() {
 
 // element is what decides about the attributes of a start tag.
 type element struct {
-	tag     htmlscan.Tag
-	svg     bool   // one of SVG's that show another file
-	rel     Kind   // of a link element
-	ignored bool   // a link element that says where to connect, not what to load
-	equiv   string // of a meta element
-	image   bool   // an input element that is an image
+	tag   htmlscan.Tag
+	svg   bool   // one of SVG's that show another file
+	rel   Kind   // of a link element
+	equiv string // of a meta element
+	image bool   // an input element that is an image
 }
 
 func (h *htmlScan) element(tag htmlscan.Tag) element {
 	el := element{tag: tag}
 	switch tag {
 	case htmlscan.Link:
-		el.rel, el.ignored = relKind(h.value("rel"), h.value("as"))
+		el.rel = relKind(h.value("rel"), h.value("as"))
 	case htmlscan.Meta:
 		el.equiv = strings.ToLower(strings.TrimSpace(h.value("http-equiv")))
 	case htmlscan.Input:
@@ -122,28 +121,33 @@ func (h *htmlScan) value(name string) string {
 	return ""
 }
 
-// relKind says what a link element's rel makes of its href. ignored: nothing is loaded for it.
-func relKind(rel, as string) (kind Kind, ignored bool) {
+// relKind says what a link element's rel makes of its href: a style sheet if any of its words does, else an asset if
+// any does.
+func relKind(rel, as string) Kind {
+	kind := Link
 	for r := range strings.FieldsSeq(strings.ToLower(rel)) {
 		switch r {
 		case "stylesheet":
-			return Style, false
+			return Style
 		case "icon", "mask-icon", "manifest", "modulepreload", "apple-touch-icon", "apple-touch-icon-precomposed",
 			"apple-touch-startup-image":
-			return Asset, false
+			kind = max(kind, Asset)
 		case "preload":
-			switch strings.ToLower(as) {
-			case "style":
-				return Style, false
-			case "document", "fetch", "":
-				return Link, true
-			}
-			return Asset, false
-		case "dns-prefetch", "preconnect", "prefetch", "pingback", "search":
-			return Link, true
+			kind = max(kind, preloadKind(strings.ToLower(as)))
 		}
 	}
-	return Link, false
+	return kind
+}
+
+// preloadKind says what is loaded in advance.
+func preloadKind(as string) Kind {
+	switch as {
+	case "style":
+		return Style
+	case "document", "fetch", "":
+		return Link
+	}
+	return Asset
 }
 
 // attr handles one attribute.
@@ -153,6 +157,8 @@ func (h *htmlScan) attr(el *element, i int, name string, val []byte) {
 		h.styleAttr(i, val)
 	case "srcset", "imagesrcset":
 		h.srcset(i, val)
+	case "ping":
+		h.ping(el, i, val)
 	case "srcdoc":
 		h.inner(el, i, val)
 	case "content":
@@ -172,7 +178,7 @@ func (h *htmlScan) attr(el *element, i int, name string, val []byte) {
 	}
 }
 
-// kindOf says what the value of an attribute refers to; ok is false where it is no URL that is loaded or led to.
+// kindOf says what the value of an attribute refers to; ok is false where it is no URL.
 func (h *htmlScan) kindOf(el *element, name string) (kind Kind, ok bool) {
 	switch name {
 	case "href":
@@ -180,7 +186,7 @@ func (h *htmlScan) kindOf(el *element, name string) (kind Kind, ok bool) {
 		case htmlscan.A, htmlscan.Area:
 			return Link, true
 		case htmlscan.Link:
-			return el.rel, !el.ignored
+			return el.rel, true
 		case htmlscan.Base:
 			first := !h.based
 			h.based = true
@@ -203,6 +209,8 @@ func (h *htmlScan) kindOf(el *element, name string) (kind Kind, ok bool) {
 			el.tag == htmlscan.Tr
 	case "action":
 		return Link, el.tag == htmlscan.Form
+	case "formaction":
+		return Link, el.tag == htmlscan.Button || el.tag == htmlscan.Input
 	}
 	return Link, false
 }

@@ -1,4 +1,5 @@
-package parser
+// Package charsets finds the character encodings of documents as browsers do, and turns their texts into UTF-8.
+package charsets
 
 import (
 	"bytes"
@@ -17,11 +18,11 @@ const utf8Name = "utf-8"
 // prescanBytes is how far a meta element is looked for (HTML Standard, 13.2.3.2).
 const prescanBytes = 1024
 
-// decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
+// Decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
 // copy. The encoding is that of the byte order mark, else of the Content-Type header, else of the first declaration in
 // the body whose name is known, else UTF-8 where the body is valid UTF-8, else windows-1252. enc is nil for UTF-8 and
 // UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
-func decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
+func Decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
 	e, name, bom := findEncoding(body, contentType)
 	body = body[bom:]
 	switch {
@@ -61,7 +62,7 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	case bytes.HasPrefix(body, []byte("<\x00?\x00x\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le", 0
 	}
-	if e, name = declaredIn(body, isXML(mediaType(contentType))); e != nil {
+	if e, name = declaredIn(body, isXML(contentType)); e != nil {
 		return inMarkup(e, name)
 	}
 	if validPrefix(body) {
@@ -69,6 +70,13 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	}
 	e, name = charset.Lookup("windows-1252")
 	return e, name, 0
+}
+
+// Declared is the name of the encoding that the start of a document says that it has, as far as a browser looks for it
+// before it reads; "" where it says none that the standard knows.
+func Declared(body []byte, contentType string) string {
+	_, name := declaredIn(body[:min(len(body), prescanBytes)], isXML(contentType))
+	return name
 }
 
 // inMarkup corrects declarations that the markup itself refutes: it was read as ASCII, so it cannot be UTF-16.
@@ -188,17 +196,23 @@ func containsFold(b []byte, word string) bool {
 }
 
 func metaCharset(s *htmlscan.Scanner) (encoding.Encoding, string) {
-	var m metaAttrs
-	m.read(s)
-	if m.charset != nil {
-		if e, name := charset.Lookup(string(bytes.TrimSpace(htmlscan.Value(m.charset)))); e != nil {
-			return e, name
-		}
+	if e, name := charset.Lookup(string(bytes.TrimSpace(htmlscan.Value(attr(s, "charset"))))); e != nil {
+		return e, name
 	}
-	if equalFold(m.httpEquiv, "content-type") {
-		return knownCharset(string(htmlscan.Value(m.content)))
+	if bytes.EqualFold(bytes.TrimSpace(attr(s, "http-equiv")), []byte("content-type")) {
+		return knownCharset(string(htmlscan.Value(attr(s, "content"))))
 	}
 	return nil, ""
+}
+
+// attr is the first value of an attribute, as it stands.
+func attr(s *htmlscan.Scanner, name string) []byte {
+	for i := range s.Attrs() {
+		if n, val := s.Attr(i); string(n) == name {
+			return val
+		}
+	}
+	return nil
 }
 
 func xmlEncoding(head []byte) string {
@@ -240,8 +254,9 @@ func validPrefix(body []byte) bool {
 	return false
 }
 
-// mediaType is the lower-case type/subtype of a Content-Type.
-func mediaType(contentType string) string {
-	mt, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(mt))
+// isXML reports whether documents of a Content-Type are XML.
+func isXML(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == "text/xml" || media == "application/xml" || strings.HasSuffix(media, "+xml")
 }

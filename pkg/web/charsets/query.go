@@ -1,4 +1,4 @@
-package parser
+package charsets
 
 import (
 	"strconv"
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// encodeQuery writes the characters beyond ASCII in the query of ref in the page's encoding, percent-encoded, as
+// EncodeQuery writes the characters beyond ASCII in the query of ref in the page's encoding, percent-encoded, as
 // servers of such pages expect (URL Standard, percent-encode after encoding). A character that the encoding lacks
-// becomes an HTML character reference.
-func encodeQuery(ref string, enc encoding.Encoding) string {
+// becomes an HTML character reference. Where enc is nil, the query is in UTF-8 already.
+func EncodeQuery(ref string, enc encoding.Encoding) string {
 	start := strings.IndexByte(ref, '?')
-	if start < 0 || !beyondASCII(ref[start:]) {
+	if enc == nil || start < 0 || !beyondASCII(ref[start:]) {
 		return ref
 	}
 	query, fragment, hasFragment := strings.Cut(ref[start:], "#")
