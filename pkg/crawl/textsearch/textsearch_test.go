@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 	for query, part := range map[string]string{
 		"":                            "say a word",
 		"  -- !":                      "say a word",
-		"-only -not":                  "not enough",
+		"-only -not":                  "only narrow",
 		`"open`:                       "not closed",
 		"titel:x":                     `no field "titel"`,
 		"title: x":                    "wants a word",
