@@ -17,6 +17,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // ringRetry is how long a message waits for a table of the ring, or for this node's place in it.
@@ -87,13 +88,25 @@ func (c *cluster) peered(own bus.Bus) (*peers.Bus, error) {
 // owners answers the host splitter and the DUE from the newest table.
 type owners struct{ router ring.Router }
 
-// View implements hostsplitter.Owners. A message waits while there is no table.
+// View implements hostsplitter.Owners. A message waits while there is no table, or none of its nodes is left.
 func (o owners) View() (hostsplitter.View, error) {
 	v, err := o.router.View()
 	if err != nil {
 		return nil, &bus.RetryError{After: ringRetry, Err: err, Expected: true}
 	}
-	return v, nil
+	return ownersView{v}, nil
+}
+
+// ownersView has messages wait for an owner, however often they have been tried: all nodes may be gone for a while.
+type ownersView struct{ ring.View }
+
+// Owner implements hostsplitter.View.
+func (v ownersView) Owner(ctx context.Context, u weburl.URL) (string, error) {
+	name, err := v.View.Owner(ctx, u)
+	if errors.Is(err, ring.ErrEmpty) {
+		err = &bus.RetryError{After: ringRetry, Err: err, Expected: true}
+	}
+	return name, err
 }
 
 func (c *cluster) owners() hostsplitter.Owners {
