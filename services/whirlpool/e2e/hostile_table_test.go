@@ -60,7 +60,7 @@ var hostileOutcomes = map[string]ending{
 	"/redirect/fro":               {crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302},
 	"/redirect/gopher":            {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
 	"/redirect/grow":              {crawl.VerdictDone, "", 302},
-	"/redirect/long":              {crawl.VerdictDone, "", 302},
+	"/redirect/long":              {crawl.VerdictRefused, crawl.ReasonRedirectTarget, 302},
 	"/redirect/loop":              {crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302},
 	"/redirect/loopback":          {crawl.VerdictDone, "", 302},
 	"/redirect/loopback-6":        {crawl.VerdictDone, "", 302},
