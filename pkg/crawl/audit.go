@@ -46,7 +46,7 @@ type AuditReport struct {
 // another place, and early if its URL has no outcome yet, or one that is not a page.
 type DirectoryAudit struct {
 	UnderWay int64 `json:"under_way"` // messages that are not wholly handled
-	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page, answered with 2xx
+	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page: 2xx with content
 	Unstored int64 `json:"unstored"`  // of them, those without a record for a reason that is noted: noindex
 	Gone     int64 `json:"gone"`      // of them, those with neither record nor reason
 	Damaged  int64 `json:"damaged"`

@@ -11,10 +11,15 @@ func HasLinks(k Kind, v Verdict, status int) bool {
 	return status >= 200 && status < 400
 }
 
+// CountsAsPage reports whether an outcome counts as a page, in tallies and against max_pages.
+func CountsAsPage(k Kind, v Verdict, status int) bool {
+	return k == KindPage && v == VerdictDone && status/100 == 2
+}
+
 // BringsPage reports whether an outcome brought a page: one that has a record, or a reason for having none. Answers of
 // 204 and 205 have no content.
 func BringsPage(k Kind, v Verdict, status int) bool {
-	return k == KindPage && v == VerdictDone && status >= 200 && status < 300 && status != 204 && status != 205
+	return CountsAsPage(k, v, status) && status != 204 && status != 205
 }
 
 // PageOf returns the job and the page whose content or links the event carries on. ok is false if the event belongs to

@@ -165,10 +165,11 @@ type Budgets interface {
 
 // Fingerprint is what content-seen knows a page by.
 type Fingerprint struct {
-	Job     JobID
-	URL     weburl.URL
-	Digest  Digest
-	LinkSum uint64 // hash of the resolved links, and whether they may be followed: copies with another one have something to say
+	Job    JobID
+	URL    weburl.URL
+	Digest Digest
+	// LinkSum hashes the resolved links and whether they may be followed: a copy with another one has something to say.
+	LinkSum uint64
 	Simhash uint64
 	Sketch  []byte // of the text's shingles, to confirm a near-duplicate; empty: text too short for the test
 }

@@ -53,7 +53,7 @@ func (f fetchedURLs) Append(ctx context.Context, lines ...crawl.LogLine) error {
 	err := f.AttemptLog.Append(ctx, lines...)
 	for i := range lines {
 		l := &lines[i]
-		if page := crawl.BringsPage(l.Kind, l.Verdict, l.Status); page && err == nil {
+		if page := crawl.CountsAsPage(l.Kind, l.Verdict, l.Status); page && err == nil {
 			f.tell(l.URL)
 		}
 	}

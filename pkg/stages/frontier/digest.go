@@ -135,7 +135,7 @@ func (o Outcomes) free(_ context.Context, d *digest) error {
 	defer o.f.guests.tell()
 	for _, r := range d.rs {
 		r.err = nil
-		if crawl.BringsPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
+		if crawl.CountsAsPage(r.Task.Kind, r.Verdict, r.Status) && !r.counted && !r.gone {
 			r.js.pages++
 			r.js.added++
 		}

@@ -51,7 +51,7 @@ func (o Outcomes) takeBack(ctx context.Context, r *result) (stale bool, err erro
 	case !done && attempt < bus.MaxAttempts:
 		return false, wait
 	}
-	r.counted = done && crawl.BringsPage(e.Kind, e.Verdict, e.Status)
+	r.counted = done && crawl.CountsAsPage(e.Kind, e.Verdict, e.Status)
 	if r.Task.Attempt >= r.job.Retry.Max+maxLost {
 		r.Verdict = crawl.VerdictFailed
 	}

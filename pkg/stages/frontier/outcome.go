@@ -147,7 +147,7 @@ func (o Outcomes) isStale(ctx context.Context, r *result) (stale bool, err error
 	if err != nil {
 		return false, err
 	}
-	r.counted = e.State == crawl.StateDone && crawl.BringsPage(e.Kind, e.Verdict, e.Status)
+	r.counted = e.State == crawl.StateDone && crawl.CountsAsPage(e.Kind, e.Verdict, e.Status)
 	return interrupted && !r.known && ended(e, &r.Task) && e.At.After(o.f.hosts.resumedAt), nil
 }
 

@@ -140,7 +140,7 @@ func (o Outcomes) answeredMeanwhile(ctx context.Context, r *result) (bool, error
 		return false, err
 	}
 	done := e.State == crawl.StateDone
-	r.counted = done && crawl.BringsPage(e.Kind, e.Verdict, e.Status)
+	r.counted = done && crawl.CountsAsPage(e.Kind, e.Verdict, e.Status)
 	return done && e.At.After(o.f.hosts.resumedAt), nil
 }
 

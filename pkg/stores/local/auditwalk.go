@@ -167,11 +167,11 @@ func (a *audit) compareTally(ctx context.Context, count map[string]int64) error 
 // findRecord looks for the record of a page that was fetched, or for the reason why it has none. One that is said to be
 // what it was before must have been a page.
 func (a *audit) findRecord(e *entry, p places, uk *urlKey) error {
-	if !e.isPage() && !e.isSame() {
+	if !e.bringsPage() && !e.isSame() {
 		return nil
 	}
 	d, k := a.Directory, uk.key()
-	if e.isPage() {
+	if e.bringsPage() {
 		d.PageURLs++
 	}
 	key := a.files.pages.key(k)

@@ -193,3 +193,22 @@ func TestAStoreIsClosedWhileJobsAreDiscarded(t *testing.T) {
 		}
 	}
 }
+
+// An answer without content counts as a page, as it always did, and no audit misses its record.
+func TestAuditMissesNoRecordOfA204(t *testing.T) {
+	ctx := context.Background()
+	s := openMany(t, t.TempDir())
+	defer func() { must(t, s.Close()) }()
+	storeFor(t, s, "job-1", 2)
+	u := mustURL(t, "http://a.test/none")
+	_, err := s.URLs().Claim(ctx, "job-1", crawl.MessageID{99}, []crawl.Task{{Job: "job-1", URL: u}})
+	must(t, err)
+	must(t, s.URLs().Finish(ctx, "job-1", crawl.Entry{Key: u.Key(), Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 204}))
+	tally, err := s.URLs().Tally(ctx, "job-1")
+	must(t, err)
+	r, err := s.AuditJob(ctx, "job-1")
+	must(t, err)
+	if tally.Pages != 2 || r.Directory == nil || r.TallyOff != 0 || r.Directory.Gone != 0 {
+		t.Errorf("%d pages, %+v", tally.Pages, r.Directory)
+	}
+}

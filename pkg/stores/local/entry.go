@@ -56,6 +56,11 @@ const (
 )
 
 func (e *entry) isPage() bool {
+	return e.state == crawl.StateDone && crawl.CountsAsPage(e.kind, e.verdict, int(e.status))
+}
+
+// bringsPage reports whether a record of the page must be there, or a reason for having none.
+func (e *entry) bringsPage() bool {
 	return e.state == crawl.StateDone && crawl.BringsPage(e.kind, e.verdict, int(e.status))
 }
 
