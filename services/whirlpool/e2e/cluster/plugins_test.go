@@ -114,12 +114,15 @@ func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
 	}
 	requests(10)
 	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID))
+	// The frontier looks every two seconds: a page that it leases before it has seen the pause may be the new revision's,
+	// and load the version before the repository goes away.
+	until(t, patience, "the pause", func() bool { return c.inLogs(`"state":"paused"`) > 0 || c.ended() || c.stuck() })
 	c.plug("0.9.0") // older than what is in use: no program gets it ready by itself
 	c.through("0.9.0")
 	c.seed()
 	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins RENAME TO plugins_away")
 	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))
-	until(t, patience, "a page that waits", func() bool { return c.inLogs("cannot be asked just now") > 0 || c.stuck() })
+	until(t, patience, "a page that waits", func() bool { return c.inLogs("cannot be asked just now") > 0 || c.ended() || c.stuck() })
 	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins_away RENAME TO plugins")
 	requests(4)
 	c.whirlpool("plugin", "disable", "--cluster", "--why", "it is a test", "shop/v@0.9.0")
