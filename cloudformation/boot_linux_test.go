@@ -30,7 +30,8 @@ echo "docker $*" >>/calls
 case "$1" in load) cat >/images ;; volume) echo /spool ;; esac
 `
 	swaponStandIn = "#!/bin/sh\necho \"swapon $*\" >>/calls\n"
-	agentStandIn  = "#!/bin/sh\necho \"agent $*\" >>/calls\nfor a; do case \"$a\" in file:*) cat \"${a#file:}\" >/agent.json;; esac; done\n"
+	agentStandIn  = "#!/bin/sh\necho \"agent $*\" >>/calls\nfor a; do case \"$a\" in file:*) cat \"${a#file:}\" " +
+		">/agent.json;; esac; done\n"
 )
 
 // boots runs the user data of machines in one root, one after the other, as cloud-init would.
@@ -57,7 +58,8 @@ func TestUserDataMakeRunningMachines(t *testing.T) {
 	a := open(t, func(m *fakeaws.Machine) error { return b.boot(m) })
 	b.root = newRoot(t, a.URL)
 	b.prepare(a)
-	b.checks = map[string]func(*fakeaws.Machine){"bastion": b.bastion, "mongodb": b.mongodb, "zookeeper": b.zookeeper, "crawler": func(m *fakeaws.Machine) { b.crawler(a, m) }}
+	b.checks = map[string]func(*fakeaws.Machine){"bastion": b.bastion, "mongodb": b.mongodb, "zookeeper": b.zookeeper,
+		"crawler": func(m *fakeaws.Machine) { b.crawler(a, m) }}
 	if status, failures := a.create(studio(map[string]string{"Crawlers": "2"})); status != "CREATE_COMPLETE" {
 		t.Fatalf("%s\n%s\n%s", status, failures, b.read("var/log/whirlpool-boot.log"))
 	}
@@ -76,7 +78,8 @@ func TestUserDataMakeRunningMachines(t *testing.T) {
 	b.write("fail", "", 0o644)
 	clear(b.started)
 	b.checks = nil
-	a.must("cloudformation", "UpdateStack", parameters(studio(map[string]string{"Crawlers": "2", "Monitoring": "false"}))...)
+	a.must("cloudformation", "UpdateStack",
+		parameters(studio(map[string]string{"Crawlers": "2", "Monitoring": "false"}))...)
 	status, failures := a.settled()
 	if !strings.HasPrefix(status, "UPDATE_ROLLBACK") || !strings.Contains(failures, "FAILURE signal") {
 		t.Errorf("containers that do not start: %s\n%s", status, failures)
@@ -92,7 +95,8 @@ func studio(p map[string]string) map[string]string {
 // prepare puts the release into the bucket and the stand-ins into the root.
 func (b *boots) prepare(a *account) {
 	b.t.Helper()
-	bundle, err := exec.CommandContext(b.t.Context(), "tar", "-C", "..", "-cz", "docker-compose.yml", ".env.example", "deploy").Output()
+	bundle, err := exec.CommandContext(b.t.Context(), "tar", "-C", "..", "-cz", "docker-compose.yml", ".env.example",
+		"deploy").Output()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -110,8 +114,10 @@ func (b *boots) prepare(a *account) {
 	home := "agent/opt/aws/amazon-cloudwatch-agent"
 	b.write(home+"/bin/amazon-cloudwatch-agent-ctl", agentStandIn, 0o755)
 	b.write(home+"/etc/.keep", "", 0o644)
-	b.write("agent/DEBIAN/control", "Package: amazon-cloudwatch-agent\nVersion: 1\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: stand-in\n", 0o644)
-	if out, err := exec.CommandContext(b.t.Context(), "dpkg-deb", "-Zgzip", "-b", filepath.Join(b.dir, "agent"), filepath.Join(b.dir, "agent.deb")).CombinedOutput(); err != nil {
+	b.write("agent/DEBIAN/control", "Package: amazon-cloudwatch-agent\nVersion: 1\nArchitecture: all\n"+
+		"Maintainer: nobody <nobody@example.com>\nDescription: stand-in\n", 0o644)
+	if out, err := exec.CommandContext(b.t.Context(), "dpkg-deb", "-Zgzip", "-b", filepath.Join(b.dir, "agent"),
+		filepath.Join(b.dir, "agent.deb")).CombinedOutput(); err != nil {
 		b.t.Fatalf("%v\n%s", err, out)
 	}
 	volume := filepath.Join(b.t.TempDir(), "volume")
@@ -151,7 +157,8 @@ func (b *boots) boot(m *fakeaws.Machine) error {
 	if role == "mongodb" {
 		script += "findmnt -no FSTYPE,OPTIONS /var/lib/whirlpool-mongodb >/mounted; touch /var/lib/whirlpool-mongodb/page\n"
 	}
-	for _, f := range []string{"calls", "compose.json", "opt/whirlpool", "etc/fstab", "swapfile", "var/log/whirlpool-boot.log"} {
+	for _, f := range []string{"calls", "compose.json", "opt/whirlpool", "etc/fstab", "swapfile",
+		"var/log/whirlpool-boot.log"} {
 		if err := os.RemoveAll(filepath.Join(b.dir, f)); err != nil {
 			return err
 		}
@@ -172,6 +179,7 @@ func (b *boots) boot(m *fakeaws.Machine) error {
 // environment leads a machine's commands to the fake.
 func (b *boots) environment(m *fakeaws.Machine) []string {
 	service := "http://127.0.0.1:8000"
-	return []string{"AWS_ENDPOINT_URL=" + service, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service + "/machine/" + m.ID + "/", "IMDS=" + service + "/machine/" + m.ID,
+	return []string{"AWS_ENDPOINT_URL=" + service,
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service + "/machine/" + m.ID + "/", "IMDS=" + service + "/machine/" + m.ID,
 		"AGENT_URL=file:///agent.deb"}
 }

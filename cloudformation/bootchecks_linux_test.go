@@ -24,13 +24,15 @@ func (b *boots) common(m *fakeaws.Machine) {
 		}
 	}
 	var agent map[string]any
-	if err := json.Unmarshal([]byte(b.read("agent.json")), &agent); err != nil || strings.Contains(b.read("agent.json"), "@") {
+	if err := json.Unmarshal([]byte(b.read("agent.json")), &agent); err != nil ||
+		strings.Contains(b.read("agent.json"), "@") {
 		b.t.Errorf("the agent's configuration: %v", err)
 	}
 }
 
 func (b *boots) bastion(*fakeaws.Machine) {
-	if got := b.read("ruleset.json"); !strings.Contains(got, `"masquerade"`) || !strings.Contains(got, `"policy": "drop"`) {
+	if got := b.read("ruleset.json"); !strings.Contains(got, `"masquerade"`) ||
+		!strings.Contains(got, `"policy": "drop"`) {
 		b.t.Errorf("the bastion's rules: %s", got)
 	}
 	if got := strings.TrimSpace(b.read("forward")); got != "1" {
@@ -54,11 +56,13 @@ func (b *boots) mongodb(m *fakeaws.Machine) {
 		b.t.Errorf("MongoDB's data are in %s", got)
 	}
 	// A machine that takes over the volume keeps what is on it; one that finds something else leaves it alone.
-	again := "set -Eeuo pipefail; cd /opt/whirlpool; . deploy/aws/lib.sh; . deploy/aws/role-mongodb.sh; VOLUME=vol-1 DEVICE=" + b.loop + "; mount_data"
+	again := "set -Eeuo pipefail; cd /opt/whirlpool; . deploy/aws/lib.sh; . deploy/aws/role-mongodb.sh; VOLUME=vol-1 " +
+		"DEVICE=" + b.loop + "; mount_data"
 	if err := b.run("#!/bin/bash\n"+again+"; test -e /var/lib/whirlpool-mongodb/page\n", nil, b.loop); err != nil {
 		b.t.Errorf("the volume at a second machine: %v", err)
 	}
-	other := "#!/bin/bash\nset -e; cp " + b.loop + " /kept; mkswap -q -f " + b.loop + "\n(" + again + ") && exit 1; blkid -p -o value -s TYPE " + b.loop + " | grep -q swap; cp /kept " + b.loop + "; rm /kept\n"
+	other := "#!/bin/bash\nset -e; cp " + b.loop + " /kept; mkswap -q -f " + b.loop + "\n(" + again +
+		") && exit 1; blkid -p -o value -s TYPE " + b.loop + " | grep -q swap; cp /kept " + b.loop + "; rm /kept\n"
 	if err := b.run(other, nil, b.loop); err != nil {
 		b.t.Errorf("a volume with something else on it: %v", err)
 	}
@@ -68,7 +72,8 @@ func (b *boots) zookeeper(m *fakeaws.Machine) {
 	service := b.service("zookeeper")
 	environment, _ := service["environment"].(map[string]any)
 	members := strings.Fields(m.Settings["MEMBERS"])
-	want := fmt.Sprintf("server.1=0.0.0.0:2888:3888;2181 server.2=%s:2888:3888;2181 server.3=%s:2888:3888;2181", members[1], members[2])
+	want := fmt.Sprintf("server.1=0.0.0.0:2888:3888;2181 server.2=%s:2888:3888;2181 server.3=%s:2888:3888;2181",
+		members[1], members[2])
 	if environment["ZOO_SERVERS"] != want || fmt.Sprint(environment["ZOO_MY_ID"]) != "1" || m.Address != members[0] {
 		b.t.Errorf("ZooKeeper is told %v, member %s of %v; want %s", environment["ZOO_SERVERS"], m.Address, members, want)
 	}
@@ -92,8 +97,11 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	if config == nil || pages == nil {
 		return
 	}
-	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" || config.Postgres.Address() != process.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+":5432/whirlpool?sslmode=require") ||
-		len(config.ZooKeeper.Addresses) != 3 || string(pages.MongoDB.Password) != secret("pages") || config.MongoDB.Password != "" || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
+	if config.Node != m.ID || config.Ring.Address != m.Address+":5672" ||
+		config.Postgres.Address() != process.URL("postgres://whirlpool:"+secret("database")+"@"+m.Settings["DATABASE"]+
+			":5432/whirlpool?sslmode=require") ||
+		len(config.ZooKeeper.Addresses) != 3 || string(pages.MongoDB.Password) != secret("pages") ||
+		config.MongoDB.Password != "" || string(config.RabbitMQ.Frontier.Password) != secret("broker") ||
 		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 3 {
 		b.t.Errorf("the programs' settings: %+v", config)
 	}
@@ -137,7 +145,8 @@ func (b *boots) studio(m *fakeaws.Machine, key string) {
 		b.t.Errorf("the API listens on %s", got)
 	}
 	// The tool of the timer: there is no API in this root, and CloudWatch is told so.
-	told := "#!/bin/bash\nset -ea; . /etc/whirlpool-node.env; aws() { echo \"aws $*\" >>/calls; }; export -f aws; sed 's/^exec //' /opt/whirlpool/deploy/aws/studio | bash\n"
+	told := "#!/bin/bash\nset -ea; . /etc/whirlpool-node.env; aws() { echo \"aws $*\" >>/calls; }; export -f aws; sed " +
+		"'s/^exec //' /opt/whirlpool/deploy/aws/studio | bash\n"
 	if err := b.run(told, b.environment(m)); err != nil {
 		b.t.Errorf("the health of the API is not told: %v", err)
 	}
@@ -152,22 +161,26 @@ func (b *boots) studio(m *fakeaws.Machine, key string) {
 func (b *boots) leaves(a *account, m *fakeaws.Machine) {
 	b.write("spool/warc/a.warc.gz", "finished", 0o644)
 	b.write("spool/warc/b.warc.gz.open", "not finished", 0o644)
-	script := "#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; cd /; timeout 60 /opt/whirlpool/deploy/aws/leave\n"
-	if err := b.run("#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; timeout 2 /opt/whirlpool/deploy/aws/leave\n", b.environment(m)); err == nil || strings.Contains(b.read("calls"), "drain") {
+	script := "#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; cd /; timeout 60 " +
+		"/opt/whirlpool/deploy/aws/leave\n"
+	if err := b.run("#!/bin/bash\nset -a; . /etc/whirlpool-node.env; EVERY=0.1; timeout 2 "+
+		"/opt/whirlpool/deploy/aws/leave\n", b.environment(m)); err == nil || strings.Contains(b.read("calls"), "drain") {
 		b.t.Errorf("the node left before it was asked to: %v", err)
 	}
 	m.Leave()
 	if err := b.run(script, b.environment(m)); err != nil {
 		b.t.Errorf("the node could not leave: %v", err)
 	}
-	if got := b.read("calls"); !strings.Contains(got, "whirlpool ring drain "+m.ID+" --wait --cluster\ndocker-compose stop fetcher") {
+	if got := b.read("calls"); !strings.Contains(got,
+		"whirlpool ring drain "+m.ID+" --wait --cluster\ndocker-compose stop fetcher") {
 		b.t.Errorf("leaving, it called %s", got)
 	}
 	archive := a.Objects("AWS::S3::Bucket")[0].ID
 	if got := a.send("GET", "/"+archive+"/warc/"+m.ID+"/a.warc.gz", "s3", ""); got != "finished" {
 		b.t.Errorf("the archive has %q", got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(b.dir, "spool/warc/*")); len(left) != 1 || !strings.HasSuffix(left[0], ".open") {
+	if left, _ := filepath.Glob(filepath.Join(b.dir, "spool/warc/*")); len(left) != 1 ||
+		!strings.HasSuffix(left[0], ".open") {
 		b.t.Errorf("in the spool: %v", left)
 	}
 	if !slices.Contains(a.Calls(), "autoscaling:CompleteLifecycleAction") {

@@ -59,7 +59,8 @@ type answer struct {
 
 // render fills in a policy.
 func render(text string) string {
-	return strings.NewReplacer("@PARTITION@", "aws", "@ACCOUNT@", fakeaws.Account, "@REGION@", fakeaws.Region, "@CLUSTER@", cluster, "@BUCKET@", bucket).Replace(text)
+	return strings.NewReplacer("@PARTITION@", "aws", "@ACCOUNT@", fakeaws.Account, "@REGION@", fakeaws.Region, "@CLUSTER@",
+		cluster, "@BUCKET@", bucket).Replace(text)
 }
 
 func read(t *testing.T, path string) string {
@@ -97,12 +98,15 @@ func open(t *testing.T, boot func(*fakeaws.Machine) error, edits ...edit) *accou
 		}
 		return text
 	}
-	a.s3("PUT", bucket, "<CreateBucketConfiguration><LocationConstraint>"+fakeaws.Region+"</LocationConstraint></CreateBucketConfiguration>")
+	a.s3("PUT", bucket, "<CreateBucketConfiguration><LocationConstraint>"+fakeaws.Region+
+		"</LocationConstraint></CreateBucketConfiguration>")
 	for _, path := range templates(t) {
 		a.s3("PUT", bucket+"/"+release+"/cloudformation/"+path, source(path))
 	}
-	a.must("iam", "CreateRole", "RoleName", cluster+"-cloudformation", "AssumeRolePolicyDocument", render(source("policies/service-role-trust.json")))
-	a.must("iam", "PutRolePolicy", "RoleName", cluster+"-cloudformation", "PolicyName", "cluster", "PolicyDocument", render(source("policies/service-role.json")))
+	a.must("iam", "CreateRole", "RoleName", cluster+"-cloudformation", "AssumeRolePolicyDocument",
+		render(source("policies/service-role-trust.json")))
+	a.must("iam", "PutRolePolicy", "RoleName", cluster+"-cloudformation", "PolicyName", "cluster", "PolicyDocument",
+		render(source("policies/service-role.json")))
 	a.must("ec2", "CreateKeyPair", "KeyName", cluster)
 	for _, e := range edits {
 		if !used[e.file] {
@@ -153,7 +157,8 @@ func (a *account) send(method, path, service, body string) string {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+a.key+"/20261121/"+fakeaws.Region+"/"+service+"/aws4_request, Signature=0")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+a.key+"/20261121/"+fakeaws.Region+"/"+service+
+		"/aws4_request, Signature=0")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		a.t.Fatal(err)
@@ -168,11 +173,12 @@ func (a *account) send(method, path, service, body string) string {
 
 // parameters of a cluster, with changes.
 func parameters(changes map[string]string) []string {
-	p := map[string]string{"ReleaseBucket": bucket, "Release": release, "BaseRelease": release, "ImageId": fakeaws.Image, "BaseImageId": fakeaws.Image,
-		"KeyName": cluster}
+	p := map[string]string{"ReleaseBucket": bucket, "Release": release, "BaseRelease": release, "ImageId": fakeaws.Image,
+		"BaseImageId": fakeaws.Image, "KeyName": cluster}
 	maps.Copy(p, changes)
 	out := []string{"StackName", cluster, "RoleARN", role, "Capabilities.member.1", "CAPABILITY_IAM",
-		"TemplateURL", "https://" + bucket + ".s3." + fakeaws.Region + ".amazonaws.com/" + release + "/cloudformation/whirlpool.yml"}
+		"TemplateURL", "https://" + bucket + ".s3." + fakeaws.Region + ".amazonaws.com/" + release +
+			"/cloudformation/whirlpool.yml"}
 	for i, k := range slices.Sorted(maps.Keys(p)) {
 		n := "Parameters.member." + strconv.Itoa(i+1)
 		out = append(out, n+".ParameterKey", k, n+".ParameterValue", p[k])

@@ -18,7 +18,8 @@ import (
 // commands are the lines of the blocks of docs/aws.md that need no account.
 func commands(t *testing.T) (run []string, marked int) {
 	t.Helper()
-	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n").FindAllStringSubmatch(read(t, "../docs/aws.md"), -1) {
+	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n").FindAllStringSubmatch(read(t, "../docs/aws.md"),
+		-1) {
 		for _, line := range strings.Split(block[1], "\n") {
 			command, comment, _ := strings.Cut(line, " # ")
 			switch comment = strings.TrimSpace(comment); {
@@ -56,7 +57,8 @@ func newShell(t *testing.T, url string) *shell {
 		t.Fatal(err)
 	}
 	// older versions take the address from no variable; the command gets the path and home that it was installed with
-	script("aws", fmt.Sprintf(`HOME=%s PATH=%s exec %s --endpoint-url %s "$@"`, os.Getenv("HOME"), os.Getenv("PATH"), aws, url))
+	script("aws", fmt.Sprintf(`HOME=%s PATH=%s exec %s --endpoint-url %s "$@"`, os.Getenv("HOME"), os.Getenv("PATH"), aws,
+		url))
 	// stand-ins of what the docs call besides: an engine whose images are a few bytes, and an ssh that says what it was
 	// asked
 	script("docker", `case "$1" in save) shift; echo "images: $*";; esac`)
@@ -64,9 +66,10 @@ func newShell(t *testing.T, url string) *shell {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return regexp.MustCompile(`^(AWS_|MAKE|MFLAGS|HOME=|PATH=|CLUSTER=|REGION=|BUCKET=|RELEASE=)`).MatchString(v)
 	})
-	return &shell{t, home, append(env, "HOME="+home, "PATH="+bin+":"+os.Getenv("PATH"), "REGION="+fakeaws.Region, "AWS_DEFAULT_REGION="+fakeaws.Region,
-		"AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true", "AWS_MAX_ATTEMPTS=1", "AWS_PAGER=", "BIN="+filepath.Join(home, "out"),
-		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null")}
+	return &shell{t, home, append(env, "HOME="+home, "PATH="+bin+":"+os.Getenv("PATH"), "REGION="+fakeaws.Region,
+		"AWS_DEFAULT_REGION="+fakeaws.Region, "AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_MAX_ATTEMPTS=1", "AWS_PAGER=", "BIN="+filepath.Join(home, "out"), "AWS_CONFIG_FILE=/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE=/dev/null")}
 }
 
 // run runs a command line under an access key.
@@ -77,7 +80,8 @@ func (s *shell) run(key, line string) (string, error) {
 	cmd := exec.CommandContext(ctx, "bash", "-ec", line)
 	cmd.Dir, cmd.WaitDelay = "..", 5*time.Second
 	cmd.Env = append(slices.Clone(s.env), "AWS_ACCESS_KEY_ID="+key)
-	if strings.HasPrefix(line, "make ") && !strings.HasPrefix(line, "make aws-bucket") { // one asks who it is; twenty would take half a minute
+	// one asks who it is; twenty would take half a minute
+	if strings.HasPrefix(line, "make ") && !strings.HasPrefix(line, "make aws-bucket") {
 		cmd.Env = append(cmd.Env, "ACCOUNT="+fakeaws.Account)
 	}
 	if strings.HasPrefix(line, "make ") { // BIN is set in the Makefile
@@ -89,7 +93,8 @@ func (s *shell) run(key, line string) (string, error) {
 
 // keyFor tells who runs a line: what the docs leave to an administrator, and the rest.
 func keyFor(line string) string {
-	if strings.HasPrefix(line, "make aws-policies") || strings.HasPrefix(line, "make aws-grant") || strings.HasPrefix(line, "aws iam ") {
+	if strings.HasPrefix(line, "make aws-policies") || strings.HasPrefix(line, "make aws-grant") ||
+		strings.HasPrefix(line, "aws iam ") {
 		return fakeaws.AdminKey
 	}
 	return fakeaws.OperatorKey

@@ -48,7 +48,8 @@ docker-compose logs --no-color --tail 5 >/logs.txt 2>&1
 `
 
 // entrypoint stands for that of the public image.
-const entrypoint = "#!/bin/bash\nmkdir -p /var/lib/rabbitmq && chown -R rabbitmq: /var/lib/rabbitmq /var/log/rabbitmq\nexec setpriv --reuid=rabbitmq --regid=rabbitmq --init-groups env HOME=/var/lib/rabbitmq \"$@\"\n"
+const entrypoint = "#!/bin/bash\nmkdir -p /var/lib/rabbitmq && chown -R rabbitmq: /var/lib/rabbitmq " +
+	"/var/log/rabbitmq\nexec setpriv --reuid=rabbitmq --regid=rabbitmq --init-groups env HOME=/var/lib/rabbitmq \"$@\"\n"
 
 // TestUserDataMakeARunningNode goes one step further than TestUserDataMakeRunningMachines: with a real engine in the
 // root, until the node's broker and programs run and are healthy. The stores are not there; the programs wait for them.
@@ -89,13 +90,17 @@ func TestUserDataMakeARunningNode(t *testing.T) {
 }
 
 func runNode(t *testing.T, b *root, m *fakeaws.Machine) error {
-	fill := strings.NewReplacer("@PROGRAMS@", strings.Join(programs, " "), "@RELEASE@", release, "@BUCKET@", bucket, "@KEY@", fakeaws.AdminKey, "@REGION@", fakeaws.Region)
+	fill := strings.NewReplacer("@PROGRAMS@", strings.Join(programs, " "), "@RELEASE@", release, "@BUCKET@", bucket,
+		"@KEY@", fakeaws.AdminKey, "@REGION@", fakeaws.Region)
 	// the machine's address exists in its network
 	head := "#!/bin/bash\nip address add " + m.Address + "/32 dev lo\n" + fill.Replace(beforeBoot) + "(\n"
-	script := head + strings.TrimPrefix(m.UserData, "#!/bin/bash\n") + "\n)\nstatus=$?\n" + "ADDRESS_LO=" + m.Address + "\n" + afterBoot +
+	script := head + strings.TrimPrefix(m.UserData, "#!/bin/bash\n") + "\n)\nstatus=$?\n" + "ADDRESS_LO=" + m.Address +
+		"\n" + afterBoot +
 		"docker-compose down -t 5 >/dev/null 2>&1; kill %1; wait %1; exit $status\n"
 	service := "http://127.0.0.1:8000"
-	if err := b.run(script, []string{"AWS_ENDPOINT_URL=" + service, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service + "/machine/" + m.ID + "/", "IMDS=" + service + "/machine/" + m.ID, "AGENT_URL=", "WHIRLPOOL_BOOT_PIVOT=1"}); err != nil {
+	if err := b.run(script, []string{"AWS_ENDPOINT_URL=" + service,
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service + "/machine/" + m.ID + "/", "IMDS=" + service + "/machine/" + m.ID,
+		"AGENT_URL=", "WHIRLPOOL_BOOT_PIVOT=1"}); err != nil {
 		t.Log(err)
 		return fakeaws.ErrSilent
 	}
@@ -104,14 +109,17 @@ func runNode(t *testing.T, b *root, m *fakeaws.Machine) error {
 
 func prepareNode(t *testing.T, a *account, b *root) {
 	t.Helper()
-	bundle, err := exec.CommandContext(t.Context(), "tar", "-C", "..", "-cz", "docker-compose.yml", ".env.example", "deploy").Output()
+	bundle, err := exec.CommandContext(t.Context(), "tar", "-C", "..", "-cz", "docker-compose.yml", ".env.example",
+		"deploy").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.s3("PUT", bucket+"/"+release+"/node.tar.gz", string(bundle))
 	b.write("usr/local/sbin/swapon", swaponStandIn, 0o755)
-	b.write("usr/local/bin/systemctl", "#!/bin/sh\n[ \"$1\" != enable ] || exec /usr/bin/systemctl \"$@\"\n", 0o755) // no systemd runs here
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(b.dir, "programs")+"/", "../services/...")
+	// no systemd runs here
+	b.write("usr/local/bin/systemctl", "#!/bin/sh\n[ \"$1\" != enable ] || exec /usr/bin/systemctl \"$@\"\n", 0o755)
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(b.dir, "programs")+"/",
+		"../services/...")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -120,8 +128,10 @@ func prepareNode(t *testing.T, a *account, b *root) {
 	if err := os.WriteFile(hook, []byte(entrypoint), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), tool(t, "mmdebstrap", "mmdebstrap"), "--variant=apt", "--include=rabbitmq-server,util-linux", "--dpkgopt=force-unsafe-io",
-		"--customize-hook=copy-in "+hook+" /usr/local/bin", "--customize-hook=mv \"$1\"/usr/local/bin/entrypoint \"$1\"/usr/local/bin/docker-entrypoint.sh",
+	out, err := exec.CommandContext(t.Context(), tool(t, "mmdebstrap", "mmdebstrap"), "--variant=apt",
+		"--include=rabbitmq-server,util-linux", "--dpkgopt=force-unsafe-io",
+		"--customize-hook=copy-in "+hook+" /usr/local/bin",
+		"--customize-hook=mv \"$1\"/usr/local/bin/entrypoint \"$1\"/usr/local/bin/docker-entrypoint.sh",
 		"trixie", filepath.Join(b.dir, "rabbitmq.tar"), "http://deb.debian.org/debian").CombinedOutput()
 	if err != nil {
 		t.Fatalf("mmdebstrap: %v\n%s", err, out)

@@ -43,7 +43,8 @@ func leave(t *testing.T, status string) string {
 	put("deploy/aws/archive", "#!/bin/sh\necho archive >>"+calls+"\n")
 	put("bin/docker-compose", "#!/bin/sh\necho docker-compose \"$@\" >>"+calls+"\n")
 	put("bin/curl", "#!/bin/sh\necho Terminated\n")
-	put("bin/aws", "#!/bin/sh\necho aws \"$@\" >>"+calls+"\ncase \"$2\" in describe-stacks) [ -n '"+status+"' ] && echo '"+status+"' ;; esac\n")
+	put("bin/aws", "#!/bin/sh\necho aws \"$@\" >>"+calls+"\ncase \"$2\" in describe-stacks) [ -n '"+status+"' ] && echo '"+
+		status+"' ;; esac\n")
 	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(dir, "deploy/aws/leave"))
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "NODE=i-1", "STACK=nodes")

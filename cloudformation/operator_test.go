@@ -17,7 +17,8 @@ func TestAnOperatorMayDoOnlyWhatWasGranted(t *testing.T) {
 	grant := func(name string) {
 		a.key = fakeaws.AdminKey
 		a.must("iam", "CreatePolicy", "PolicyName", name, "PolicyDocument", render(read(t, "policies/user-"+name+".json")))
-		a.must("iam", "AttachGroupPolicy", "GroupName", "operators", "PolicyArn", "arn:aws:iam::"+fakeaws.Account+":policy/"+name)
+		a.must("iam", "AttachGroupPolicy", "GroupName", "operators", "PolicyArn",
+			"arn:aws:iam::"+fakeaws.Account+":policy/"+name)
 		a.key = fakeaws.OperatorKey
 	}
 	for _, step := range []struct{ refused, grant string }{
@@ -25,7 +26,8 @@ func TestAnOperatorMayDoOnlyWhatWasGranted(t *testing.T) {
 		{"s3:GetObject", "cloudformation-s3"},
 		{"iam:PassRole", "cloudformation-role"},
 	} {
-		if out, _ := a.call("cloudformation", "CreateStack", parameters(nil)...); out.Code != "AccessDenied" || !strings.Contains(out.Message, step.refused) {
+		if out, _ := a.call("cloudformation", "CreateStack", parameters(nil)...); out.Code != "AccessDenied" ||
+			!strings.Contains(out.Message, step.refused) {
 			t.Fatalf("before %s: %s %s", step.grant, out.Code, out.Message)
 		}
 		grant(step.grant)
@@ -33,7 +35,8 @@ func TestAnOperatorMayDoOnlyWhatWasGranted(t *testing.T) {
 	if status, failures := a.create(nil); status != "CREATE_COMPLETE" {
 		t.Fatalf("%s\n%s", status, failures)
 	}
-	for _, c := range [][]string{{"iam", "CreateRole", "RoleName", "mine"}, {"iam", "PutRolePolicy", "RoleName", cluster + "-cloudformation"},
+	for _, c := range [][]string{{"iam", "CreateRole", "RoleName", "mine"},
+		{"iam", "PutRolePolicy", "RoleName", cluster + "-cloudformation"},
 		{"ec2", "CreateKeyPair", "KeyName", cluster + "-2"}, {"cloudformation", "DeleteStack", "StackName", "another"}} {
 		if _, body := a.call(c[0], c[1], c[2:]...); !strings.Contains(body, "AccessDenied") {
 			t.Errorf("%v: %s", c, body)
@@ -50,7 +53,8 @@ func TestMachinesMayDoOnlyTheirPart(t *testing.T) {
 	}
 	ids := map[string]string{} // of machines, by role
 	for _, o := range a.Objects("AWS::EC2::Instance") {
-		ids[map[string]string{"Instance": "bastion", "Pages": "mongodb", "Member1": "zookeeper", "Nodes": "crawler"}[o.Logical]] = o.ID
+		ids[map[string]string{"Instance": "bastion", "Pages": "mongodb", "Member1": "zookeeper",
+			"Nodes": "crawler"}[o.Logical]] = o.ID
 	}
 	archive := a.Objects("AWS::S3::Bucket")[0].ID
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 )
 
 // The seven of the user and the one of the service role.
-var wanted = []string{"service-role", "user-cache-vpc", "user-cloudformation", "user-cloudformation-role", "user-cloudformation-s3", "user-ec2-vpc",
-	"user-iam", "user-rds-vpc"}
+var wanted = []string{"service-role", "user-cache-vpc", "user-cloudformation", "user-cloudformation-role",
+	"user-cloudformation-s3", "user-ec2-vpc", "user-iam", "user-rds-vpc"}
 
 // global condition keys that every action knows.
 var global = []string{"aws:RequestedRegion", "aws:SourceAccount", "aws:SecureTransport"}
@@ -72,7 +72,8 @@ func faults(t *testing.T, p *policy.Policy) (found []string) {
 func unknownKeys(s policy.Statement, name string, action spec.Action) (found []string) {
 	for _, keys := range s.Condition {
 		for key := range keys {
-			if !slices.Contains(global, key) && !slices.ContainsFunc(action.Keys, func(k string) bool { return policy.Like(k, key) }) {
+			if !slices.Contains(global, key) &&
+				!slices.ContainsFunc(action.Keys, func(k string) bool { return policy.Like(k, key) }) {
 				found = append(found, s.Sid+": "+name+" has no condition key "+key)
 			}
 		}
@@ -121,8 +122,10 @@ func TestFaultsOfAPolicyAreFound(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	for _, text := range []string{`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B"}]}`, `{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*"}]}`,
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Actions":"a:B","Resource":"*"}]}`, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*","Condition":{"StringLikes":{"a:b":"c"}}}]}`} {
+	for _, text := range []string{`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B"}]}`,
+		`{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*"}]}`,
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Actions":"a:B","Resource":"*"}]}`,
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*","Condition":{"StringLikes":{"a:b":"c"}}}]}`} {
 		if _, err := policy.Parse([]byte(text)); err == nil {
 			t.Errorf("taken: %s", text)
 		}

@@ -10,8 +10,9 @@ import (
 )
 
 // roles of what has an address, by the logical name of its resource.
-var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB", "Database": "PostgreSQL", "Cache": "memcached", "Balancer": "balancer",
-	"Interface1": "ZooKeeper", "Interface2": "ZooKeeper", "Interface3": "ZooKeeper"}
+var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB",
+	"Database": "PostgreSQL", "Cache": "memcached", "Balancer": "balancer", "Interface1": "ZooKeeper",
+	"Interface2": "ZooKeeper", "Interface3": "ZooKeeper"}
 
 // reachable is the table of docs/aws.md: who may open a TCP connection to whom, and nobody else may. What goes from a
 // private machine to the world passes the NAT, whose own rules bind it to 80 and 443.
@@ -52,8 +53,9 @@ func paths(t *testing.T, a *account) string {
 
 func TestWhoReachesWhom(t *testing.T) {
 	t.Parallel()
-	for name, changes := range map[string]map[string]string{"NAT instance": nil, "NAT gateway": {"Nat": "gateway"}, "studio": {"Studio": "on"},
-		"certificate without a studio": {"StudioCertificate": certificate, "StudioName": "crawl.example.org"}, "load balancer": balanced} {
+	for name, changes := range map[string]map[string]string{"NAT instance": nil, "NAT gateway": {"Nat": "gateway"},
+		"studio": {"Studio": "on"}, "certificate without a studio": {"StudioCertificate": certificate,
+			"StudioName": "crawl.example.org"}, "load balancer": balanced} {
 		a := open(t, nil)
 		if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 			t.Fatalf("%s\n%s", status, failures)
@@ -67,16 +69,27 @@ func TestWhoReachesWhom(t *testing.T) {
 // Every one of these opens or closes a way. The table must notice.
 func TestAWayMoreOrLessIsNoticed(t *testing.T) {
 	for name, e := range map[string]edit{
-		"a wider span":             {"groups.yml", "FromPort: 5432, ToPort: 5432, Description: tunnel", "FromPort: 5432, ToPort: 5433, Description: tunnel"},
-		"ssh among crawlers":       {"groups.yml", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 22, ", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Crawler, IpProtocol: tcp, FromPort: 22, "},
-		"brokers closed":           {"groups.yml", "FromPort: 5672, ToPort: 5672", "FromPort: 5671, ToPort: 5671"},
-		"database to the world":    {"groups.yml", "      SecurityGroupEgress: # without a rule AWS would add one that allows everything\n        - { IpProtocol: icmp, FromPort: 0, ToPort: 0, CidrIp: 127.0.0.1/32, Description: nothing }\n", ""},
-		"election may not go out":  {"groups.yml", "DestinationSecurityGroupId: !Ref ZooKeeper, IpProtocol: tcp, FromPort: 3888", "DestinationSecurityGroupId: !Ref Crawler, IpProtocol: tcp, FromPort: 3888"},
-		"crawler in another group": {"whirlpool.yml", "Group: !GetAtt Groups.Outputs.Crawler", "Group: !GetAtt Groups.Outputs.ZooKeeper"},
-		"a public database":        {"stores.yml", "PubliclyAccessible: false", "PubliclyAccessible: true"},
-		"a balancer that goes on":  {"balancer.yml", "IpProtocol: icmp, FromPort: 0, ToPort: 0, CidrIp: 127.0.0.1/32", "IpProtocol: tcp, FromPort: 8711, ToPort: 8711, CidrIp: 0.0.0.0/0"},
-		"a balancer without TLS":   {"balancer.yml", "FromPort: 443, ToPort: 443, CidrIp", "FromPort: 80, ToPort: 80, CidrIp"},
-		"studio to the world":      {"groups.yml", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 8711", "GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref MongoDB, IpProtocol: tcp, FromPort: 8711"},
+		"a wider span": {"groups.yml", "FromPort: 5432, ToPort: 5432, Description: tunnel",
+			"FromPort: 5432, ToPort: 5433, Description: tunnel"},
+		"ssh among crawlers": {"groups.yml",
+			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 22, ",
+			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Crawler, IpProtocol: tcp, FromPort: 22, "},
+		"brokers closed": {"groups.yml", "FromPort: 5672, ToPort: 5672", "FromPort: 5671, ToPort: 5671"},
+		"database to the world": {"groups.yml", "      SecurityGroupEgress: # without a rule AWS would add one that " +
+			"allows everything\n        - { IpProtocol: icmp, FromPort: 0, ToPort: 0, CidrIp: 127.0.0.1/32, Description: " +
+			"nothing }\n", ""},
+		"election may not go out": {"groups.yml",
+			"DestinationSecurityGroupId: !Ref ZooKeeper, IpProtocol: tcp, FromPort: 3888",
+			"DestinationSecurityGroupId: !Ref Crawler, IpProtocol: tcp, FromPort: 3888"},
+		"crawler in another group": {"whirlpool.yml", "Group: !GetAtt Groups.Outputs.Crawler",
+			"Group: !GetAtt Groups.Outputs.ZooKeeper"},
+		"a public database": {"stores.yml", "PubliclyAccessible: false", "PubliclyAccessible: true"},
+		"a balancer that goes on": {"balancer.yml", "IpProtocol: icmp, FromPort: 0, ToPort: 0, CidrIp: 127.0.0.1/32",
+			"IpProtocol: tcp, FromPort: 8711, ToPort: 8711, CidrIp: 0.0.0.0/0"},
+		"a balancer without TLS": {"balancer.yml", "FromPort: 443, ToPort: 443, CidrIp", "FromPort: 80, ToPort: 80, CidrIp"},
+		"studio to the world": {"groups.yml",
+			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 8711",
+			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref MongoDB, IpProtocol: tcp, FromPort: 8711"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +99,8 @@ func TestAWayMoreOrLessIsNoticed(t *testing.T) {
 				changes = balanced
 			}
 			if name == "a public database" { // and somebody lets the world in
-				a = open(t, nil, e, edit{"groups.yml", "GroupId: !Ref Database, SourceSecurityGroupId: !Ref Bastion", "GroupId: !Ref Database, CidrIp: 0.0.0.0/0"})
+				a = open(t, nil, e, edit{"groups.yml", "GroupId: !Ref Database, SourceSecurityGroupId: !Ref Bastion",
+					"GroupId: !Ref Database, CidrIp: 0.0.0.0/0"})
 			}
 			if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 				t.Fatalf("%s\n%s", status, failures)
@@ -101,14 +115,18 @@ func TestAWayMoreOrLessIsNoticed(t *testing.T) {
 // The properties that every machine, disk and store must have, read from what was made.
 func TestMachinesAndStoresAreClosed(t *testing.T) {
 	t.Parallel()
-	for _, e := range []edit{{}, {"crawlers.yml", "HttpTokens: required", "HttpTokens: optional"}, {"zookeeper.yml", "HttpPutResponseHopLimit: 1", "HttpPutResponseHopLimit: 2"},
-		{"stores.yml", "StorageEncrypted: true", "StorageEncrypted: false"}, {"stores.yml", "Encrypted: true, Delete", "Encrypted: false, Delete"},
-		{"stores.yml", "      Encrypted: true\n", ""}, {"crawlers.yml", "AssociatePublicIpAddress: false", "AssociatePublicIpAddress: true"},
-		{"access.yml", "BlockPublicAcls: true", "BlockPublicAcls: false"}, {"network.yml", "MapPublicIpOnLaunch: false # the", "MapPublicIpOnLaunch: true # the"},
+	for _, e := range []edit{{}, {"crawlers.yml", "HttpTokens: required", "HttpTokens: optional"},
+		{"zookeeper.yml", "HttpPutResponseHopLimit: 1", "HttpPutResponseHopLimit: 2"},
+		{"stores.yml", "StorageEncrypted: true", "StorageEncrypted: false"},
+		{"stores.yml", "Encrypted: true, Delete", "Encrypted: false, Delete"}, {"stores.yml", "      Encrypted: true\n", ""},
+		{"crawlers.yml", "AssociatePublicIpAddress: false", "AssociatePublicIpAddress: true"},
+		{"access.yml", "BlockPublicAcls: true", "BlockPublicAcls: false"},
+		{"network.yml", "MapPublicIpOnLaunch: false # the", "MapPublicIpOnLaunch: true # the"},
 		{"stores.yml", "\"{{resolve:secretsmanager:${DatabaseSecret}:SecretString:password}}\"", "plain-password-1"},
 		{"balancer.yml", "ELBSecurityPolicy-TLS13-1-2-2021-06", "ELBSecurityPolicy-2016-08"},
 		{"balancer.yml", "HealthCheckProtocol: TCP", "HealthCheckProtocol: HTTP"},
-		{"groups.yml", "{ GroupId: !Ref MongoDB, SourceSecurityGroupId: !Ref Crawler, Ip", "{ GroupId: !Ref MongoDB, CidrIp: 0.0.0.0/0, Ip"}} {
+		{"groups.yml", "{ GroupId: !Ref MongoDB, SourceSecurityGroupId: !Ref Crawler, Ip",
+			"{ GroupId: !Ref MongoDB, CidrIp: 0.0.0.0/0, Ip"}} {
 		var edits []edit
 		if e.file != "" {
 			edits = append(edits, e)
@@ -137,7 +155,8 @@ func weaknesses(a *account) (found []string) {
 		switch o.Type {
 		case "AWS::EC2::Instance":
 			m, _ := p["MetadataOptions"].(map[string]any)
-			note(m["HttpTokens"] != "required" || m["HttpPutResponseHopLimit"] != 1.0, o, "metadata without a token, or for containers")
+			note(m["HttpTokens"] != "required" || m["HttpPutResponseHopLimit"] != 1.0, o,
+				"metadata without a token, or for containers")
 			disks, _ := p["BlockDeviceMappings"].([]any)
 			note(len(disks) == 0, o, "disk not described")
 			for _, d := range disks {
@@ -149,7 +168,8 @@ func weaknesses(a *account) (found []string) {
 		case "AWS::EC2::NetworkInterface":
 			note(o.Attrs["public"] != nil && roles[o.Logical] != "bastion", o, "public address")
 		case "AWS::ElasticLoadBalancingV2::TargetGroup":
-			note(p["HealthCheckProtocol"] != "TCP", o, "the API refuses requests for the load balancer's address, as health checks are")
+			note(p["HealthCheckProtocol"] != "TCP", o,
+				"the API refuses requests for the load balancer's address, as health checks are")
 		case "AWS::ElasticLoadBalancingV2::Listener":
 			policy, _ := p["SslPolicy"].(string)
 			note(p["Protocol"] != "TLS" || !strings.Contains(policy, "TLS13-1-2"), o, "no TLS, or one older than 1.2")
@@ -161,8 +181,10 @@ func weaknesses(a *account) (found []string) {
 		case "AWS::EC2::Subnet":
 			note(p["MapPublicIpOnLaunch"] != false, o, "gives public addresses")
 		case "AWS::RDS::DBInstance":
-			secret := slices.ContainsFunc(a.Objects("AWS::SecretsManager::Secret"), func(s *fakeaws.Object) bool { return a.Secret(s.ID, "password") == p["MasterUserPassword"] })
-			note(p["StorageEncrypted"] != true || p["PubliclyAccessible"] != false || !secret, o, "not encrypted, public, or with a password of no secret")
+			secret := slices.ContainsFunc(a.Objects("AWS::SecretsManager::Secret"),
+				func(s *fakeaws.Object) bool { return a.Secret(s.ID, "password") == p["MasterUserPassword"] })
+			note(p["StorageEncrypted"] != true || p["PubliclyAccessible"] != false || !secret, o,
+				"not encrypted, public, or with a password of no secret")
 		case "AWS::S3::Bucket":
 			b, _ := p["PublicAccessBlockConfiguration"].(map[string]any)
 			for _, k := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {

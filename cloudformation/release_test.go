@@ -84,7 +84,8 @@ func TestBaseUserDataStayAsTheyAre(t *testing.T) {
 	for name, text := range base {
 		texts["first steps "+name] = fmt.Sprint(text)
 	}
-	for path, names := range map[string][]string{"bastion.yml": {"Instance"}, "stores.yml": {"Pages"}, "zookeeper.yml": {"Member1", "Member2", "Member3"}} {
+	for path, names := range map[string][]string{"bastion.yml": {"Instance"}, "stores.yml": {"Pages"},
+		"zookeeper.yml": {"Member1", "Member2", "Member3"}} {
 		for _, name := range names {
 			texts[name] = fmt.Sprint(parsed(path).Resources[name].Properties["UserData"])
 		}
@@ -95,10 +96,11 @@ func TestBaseUserDataStayAsTheyAre(t *testing.T) {
 		got = append(got, name+" "+hex.EncodeToString(sum[:8]))
 	}
 	slices.Sort(got)
-	want := []string{"Instance d0bc8046479b4a07", "Member1 bb2423fb7ae58e4c", "Member2 fb6586fb17999617", "Member3 50c415d334b8d37d",
-		"Pages e1cccf6c8fb9072a", "first steps v1 a66034efcc3f2de7"}
+	want := []string{"Instance d0bc8046479b4a07", "Member1 bb2423fb7ae58e4c", "Member2 fb6586fb17999617",
+		"Member3 50c415d334b8d37d", "Pages e1cccf6c8fb9072a", "first steps v1 a66034efcc3f2de7"}
 	if !slices.Equal(got, want) {
-		t.Errorf("user data of machines that are not to be stopped:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("user data of machines that are not to be stopped:\n%s\nwant:\n%s", strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 

@@ -45,9 +45,10 @@ func newRoot(t *testing.T, fake string) *root {
 	archive := filepath.Join(cache, "debian-13.tar")
 	if info, err := os.Stat(archive); err != nil || time.Since(info.ModTime()) > 7*24*time.Hour {
 		fresh := fmt.Sprintf("%s.%d.tar", archive, os.Getpid())
-		out, err := exec.CommandContext(t.Context(), tool(t, "mmdebstrap", "mmdebstrap"), "--variant=apt", "--include="+imagePackages, "--aptopt=Acquire::http::Proxy \""+proxy+"\"",
-			"--dpkgopt=force-unsafe-io", "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
-			"trixie", fresh, "http://deb.debian.org/debian").CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), tool(t, "mmdebstrap", "mmdebstrap"), "--variant=apt",
+			"--include="+imagePackages, "--aptopt=Acquire::http::Proxy \""+proxy+"\"", "--dpkgopt=force-unsafe-io",
+			"--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
+			"--dpkgopt=path-exclude=/usr/share/locale/*", "trixie", fresh, "http://deb.debian.org/debian").CombinedOutput()
 		if err != nil {
 			t.Fatalf("mmdebstrap: %v\n%s", err, out)
 		}
@@ -59,7 +60,8 @@ func newRoot(t *testing.T, fake string) *root {
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "tar", "-xf", archive, "-C", r.dir, "--exclude=./dev/*").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xf", archive, "-C", r.dir,
+		"--exclude=./dev/*").CombinedOutput(); err != nil {
 		t.Fatalf("tar: %v\n%s", err, out)
 	}
 	r.write("etc/apt/apt.conf.d/99proxy", "Acquire::http::Proxy \"http://127.0.0.1:3128\";\n", 0o644)
@@ -115,42 +117,43 @@ func packageProxy(t *testing.T, cache string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kept := filepath.Join(cache, filepath.Base(r.URL.Path))
-		isPackage := strings.HasSuffix(kept, ".deb")
-		if isPackage && r.Header.Get("Range") == "" {
-			if _, err := os.Stat(kept); err == nil {
-				http.ServeFile(w, r, kept)
+	server := &http.Server{ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			kept := filepath.Join(cache, filepath.Base(r.URL.Path))
+			isPackage := strings.HasSuffix(kept, ".deb")
+			if isPackage && r.Header.Get("Range") == "" {
+				if _, err := os.Stat(kept); err == nil {
+					http.ServeFile(w, r, kept)
+					return
+				}
+			}
+			r.RequestURI = ""
+			r.Header.Del("Proxy-Connection")
+			answer, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadGateway)
 				return
 			}
-		}
-		r.RequestURI = ""
-		r.Header.Del("Proxy-Connection")
-		answer, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		defer func() { _ = answer.Body.Close() }()
-		for k, v := range answer.Header {
-			w.Header()[k] = v
-		}
-		w.WriteHeader(answer.StatusCode)
-		if !isPackage || answer.StatusCode != http.StatusOK {
-			_, _ = io.Copy(w, answer.Body)
-			return
-		}
-		f, err := os.CreateTemp(cache, "new-")
-		if err != nil {
-			_, _ = io.Copy(w, answer.Body)
-			return
-		}
-		n, err := io.Copy(io.MultiWriter(w, f), answer.Body)
-		if f.Close() == nil && err == nil && n == answer.ContentLength {
-			_ = os.Rename(f.Name(), kept)
-		}
-		_ = os.Remove(f.Name())
-	})}
+			defer func() { _ = answer.Body.Close() }()
+			for k, v := range answer.Header {
+				w.Header()[k] = v
+			}
+			w.WriteHeader(answer.StatusCode)
+			if !isPackage || answer.StatusCode != http.StatusOK {
+				_, _ = io.Copy(w, answer.Body)
+				return
+			}
+			f, err := os.CreateTemp(cache, "new-")
+			if err != nil {
+				_, _ = io.Copy(w, answer.Body)
+				return
+			}
+			n, err := io.Copy(io.MultiWriter(w, f), answer.Body)
+			if f.Close() == nil && err == nil && n == answer.ContentLength {
+				_ = os.Rename(f.Name(), kept)
+			}
+			_ = os.Remove(f.Name())
+		})}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + l.Addr().String()
@@ -159,7 +162,8 @@ func packageProxy(t *testing.T, cache string) string {
 func (r *root) write(path, content string, mode os.FileMode) {
 	r.t.Helper()
 	path = filepath.Join(r.dir, path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), mode),
+		os.Chmod(path, mode)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -178,10 +182,12 @@ func (r *root) run(script string, env []string, devices ...string) error {
 	}
 	r.write("run-me", script, 0o700)
 	cmd := exec.CommandContext(r.t.Context(), self)
-	cmd.Env = append([]string{"WHIRLPOOL_BOOT_ROOT=" + r.dir, "WHIRLPOOL_BOOT_SOCKETS=" + r.sockets, "WHIRLPOOL_BOOT_DEVICES=" + strings.Join(devices, ":"),
+	cmd.Env = append([]string{"WHIRLPOOL_BOOT_ROOT=" + r.dir, "WHIRLPOOL_BOOT_SOCKETS=" + r.sockets,
+		"WHIRLPOOL_BOOT_DEVICES=" + strings.Join(devices, ":"),
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL,
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS}
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -225,10 +231,12 @@ func inside(dir string) error {
 		}
 		return nil
 	}
-	if err := errors.Join(mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC), mount(dir, dir, "", unix.MS_BIND), mount("proc", dir+"/proc", "proc", 0), mount("tmpfs", dir+"/dev", "tmpfs", 0)); err != nil {
+	if err := errors.Join(mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC), mount(dir, dir, "", unix.MS_BIND),
+		mount("proc", dir+"/proc", "proc", 0), mount("tmpfs", dir+"/dev", "tmpfs", 0)); err != nil {
 		return err
 	}
-	for _, d := range append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}, strings.Split(os.Getenv("WHIRLPOOL_BOOT_DEVICES"), ":")...) {
+	for _, d := range append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"},
+		strings.Split(os.Getenv("WHIRLPOOL_BOOT_DEVICES"), ":")...) {
 		if d == "" {
 			continue
 		}
@@ -236,7 +244,8 @@ func inside(dir string) error {
 			return err
 		}
 	}
-	if err := errors.Join(os.Symlink("/proc/self/fd", dir+"/dev/fd"), os.Symlink("/proc/self/fd/1", dir+"/dev/stdout"), os.Symlink("/proc/self/fd/2", dir+"/dev/stderr")); err != nil {
+	if err := errors.Join(os.Symlink("/proc/self/fd", dir+"/dev/fd"), os.Symlink("/proc/self/fd/1", dir+"/dev/stdout"),
+		os.Symlink("/proc/self/fd/2", dir+"/dev/stderr")); err != nil {
 		return err
 	}
 	cmd := exec.Command("/run-me")
@@ -248,7 +257,8 @@ func inside(dir string) error {
 	}
 	// An engine needs a root that is one: commands that it starts in a container would otherwise land in this
 	// machine's.
-	if err := errors.Join(os.Mkdir(dir+"/doors", 0o755), mount(os.Getenv("WHIRLPOOL_BOOT_SOCKETS"), dir+"/doors", "", unix.MS_BIND), unix.Chdir(dir),
+	if err := errors.Join(os.Mkdir(dir+"/doors", 0o755),
+		mount(os.Getenv("WHIRLPOOL_BOOT_SOCKETS"), dir+"/doors", "", unix.MS_BIND), unix.Chdir(dir),
 		unix.PivotRoot(".", "."), unix.Unmount(".", unix.MNT_DETACH), unix.Chdir("/")); err != nil {
 		return fmt.Errorf("pivot: %w", err)
 	}

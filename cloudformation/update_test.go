@@ -62,8 +62,10 @@ func TestWhatAChangeReplaces(t *testing.T) {
 			if status, failures := a.create(nil); status != "CREATE_COMPLETE" {
 				t.Fatalf("%s\n%s", status, failures)
 			}
-			before, stores := crawlersOf(a), slices.Concat(ids(a, "AWS::RDS::DBInstance"), ids(a, "AWS::EC2::Volume"), ids(a, "AWS::EC2::NetworkInterface"), ids(a, "AWS::SecretsManager::Secret"))
-			stores = slices.DeleteFunc(stores, func(id string) bool { return strings.HasPrefix(id, "eni-") && ofCrawlers(a, id) })
+			before, stores := crawlersOf(a), slices.Concat(ids(a, "AWS::RDS::DBInstance"), ids(a, "AWS::EC2::Volume"),
+				ids(a, "AWS::EC2::NetworkInterface"), ids(a, "AWS::SecretsManager::Secret"))
+			stores = slices.DeleteFunc(stores,
+				func(id string) bool { return strings.HasPrefix(id, "eni-") && ofCrawlers(a, id) })
 			a.must("cloudformation", "CreateChangeSet", append(parameters(c.changes), "ChangeSetName", "next")...)
 			seen := a.must("cloudformation", "DescribeChangeSet", "StackName", cluster, "ChangeSetName", "next")
 			if len(seen.Changes) == 0 {
@@ -87,7 +89,8 @@ func TestWhatAChangeReplaces(t *testing.T) {
 			if lost := len(stores) - kept(stores, now); lost > 0 && name != "another base image" {
 				t.Errorf("%d of what holds data, addresses and secrets are gone", lost)
 			}
-			if out, _ := a.call("cloudformation", "UpdateStack", parameters(map[string]string{"Size": "huge"})...); out.Code != "ValidationError" {
+			if out, _ := a.call("cloudformation", "UpdateStack",
+				parameters(map[string]string{"Size": "huge"})...); out.Code != "ValidationError" {
 				t.Errorf("a size that does not exist: %s", out.Message)
 			}
 			a.must("cloudformation", "DeleteStack", "StackName", cluster)
@@ -100,7 +103,8 @@ func TestWhatAChangeReplaces(t *testing.T) {
 
 // ofCrawlers tells interfaces that come and go with crawlers and the bastion.
 func ofCrawlers(a *account, id string) bool {
-	return slices.ContainsFunc(a.Objects("AWS::EC2::NetworkInterface"), func(o *fakeaws.Object) bool { return o.ID == id && o.Attrs["of"] != nil })
+	return slices.ContainsFunc(a.Objects("AWS::EC2::NetworkInterface"),
+		func(o *fakeaws.Object) bool { return o.ID == id && o.Attrs["of"] != nil })
 }
 
 func TestRequestsThatAWSRefuses(t *testing.T) {
@@ -127,13 +131,15 @@ func TestRequestsThatAWSRefuses(t *testing.T) {
 	if status, failures := a.create(nil); status != "CREATE_COMPLETE" {
 		t.Fatalf("%s\n%s", status, failures)
 	}
-	for name, c := range map[string]struct{ action, want string }{"twice": {"CreateStack", "already exists"}, "nothing new": {"UpdateStack", "No updates"}} {
+	for name, c := range map[string]struct{ action, want string }{"twice": {"CreateStack", "already exists"},
+		"nothing new": {"UpdateStack", "No updates"}} {
 		if out, _ := a.call("cloudformation", c.action, parameters(nil)...); !strings.Contains(out.Message, c.want) {
 			t.Errorf("%s: %q", name, out.Message)
 		}
 	}
 	a.must("cloudformation", "UpdateTerminationProtection", "StackName", cluster, "EnableTerminationProtection", "true")
-	if out, _ := a.call("cloudformation", "DeleteStack", "StackName", cluster); !strings.Contains(out.Message, "TerminationProtection") {
+	if out, _ := a.call("cloudformation", "DeleteStack", "StackName", cluster); !strings.Contains(out.Message,
+		"TerminationProtection") {
 		t.Errorf("deleted although protected: %q", out.Message)
 	}
 }

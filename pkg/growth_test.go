@@ -41,7 +41,8 @@ func copyTree(t *testing.T) tree {
 		t.Fatal(err)
 	}
 	c := tree{t, t.TempDir(), module, map[string]string{}}
-	for _, name := range []string{"go.mod", "go.sum", "Makefile", "docker-compose.yml", "docker-compose.dev.yml", "pkg", "services", "deploy", "docs"} {
+	for _, name := range []string{"go.mod", "go.sum", "Makefile", "docker-compose.yml", "docker-compose.dev.yml", "pkg",
+		"services", "deploy", "docs"} {
 		from := filepath.Join("..", name)
 		info, err := os.Stat(from)
 		if err == nil && info.IsDir() {
@@ -124,7 +125,8 @@ func (c tree) build(args ...string) {
 		c.t.Fatal(err)
 	}
 	// flags as the Makefile has them
-	c.out(c.module, []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -ldflags=-w -overlay=" + overlay}, append([]string{"go"}, args...)...)
+	c.out(c.module, []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -ldflags=-w -overlay=" + overlay},
+		append([]string{"go"}, args...)...)
 }
 
 // test runs tests of a package in the tree, which must succeed.
@@ -167,7 +169,8 @@ func TestAddingAStage(t *testing.T) {
 	c.test("Pipeline|Topic", "pkg/crawl")
 	c.test("Deployed|Table|Compose|Import", "pkg")
 	c.test("Deployed|Table|Compose|Import", "pkg/process")
-	if settings := c.out(c.root, nil, c.program("services/language"), "--print-config"); !strings.Contains(settings, "language: 8 #") ||
+	if settings := c.out(c.root, nil, c.program("services/language"), "--print-config"); !strings.Contains(settings,
+		"language: 8 #") ||
 		!strings.Contains(settings, "language: 10m0s #") {
 		t.Errorf("the stage has no settings:\n%s", settings)
 	}
@@ -182,7 +185,8 @@ func TestAddingAnExportFormat(t *testing.T) {
 	c.write("pkg/records/export/urls_test.go", urlsExport)
 	c.test("TestURLs", "pkg/records/export")
 	whirlpool := c.program("services/whirlpool")
-	for args, want := range map[string]string{"export --help": "csv, jsonl, parquet or urls", "__complete export --format u": "urls"} {
+	for args, want := range map[string]string{"export --help": "csv, jsonl, parquet or urls",
+		"__complete export --format u": "urls"} {
 		if out := c.out(c.root, nil, append([]string{whirlpool}, strings.Fields(args)...)...); !strings.Contains(out, want) {
 			t.Errorf("%s does not name the format:\n%s", args, out)
 		}

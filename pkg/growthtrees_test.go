@@ -2,7 +2,8 @@ package pkg_test
 
 // languageStage puts a stage between parser and content-seen: it names the language of documents that name none.
 var languageStage = []change{
-	{file: "pkg/stages/language/language.go", content: `// Package language is a stage that names the language of documents which name none.
+	{file: "pkg/stages/language/language.go",
+		content: `// Package language is a stage that names the language of documents which name none.
 package language
 
 import (
@@ -70,11 +71,15 @@ func main() {
     mem_limit: 256m
   contentseen:
 `},
-	{file: "docker-compose.dev.yml", before: "  contentseen: {", after: `  language: { <<: *dev, build: !reset null, command: [language], ports: ["127.0.0.1:8088:8080"] }
+	{file: "docker-compose.dev.yml", before: "  contentseen: {",
+		after: `  language: { <<: *dev, build: !reset null, command: [language], ports: ["127.0.0.1:8088:8080"] }
   contentseen: {`},
-	{file: "deploy/cluster.yml", before: "  contentseen: {", after: "  language: { environment: *ring }\n  contentseen: {"},
-	{file: "deploy/three-nodes.yml", before: "  contentseen: {", after: "  language: { environment: *ring }\n  contentseen: {"},
-	{file: "deploy/aws/crawler.yml", before: "  contentseen: {", after: `  language: { environment: *environment, depends_on: !override { rabbitmq: { condition: service_healthy } } }
+	{file: "deploy/cluster.yml", before: "  contentseen: {",
+		after: "  language: { environment: *ring }\n  contentseen: {"},
+	{file: "deploy/three-nodes.yml", before: "  contentseen: {",
+		after: "  language: { environment: *ring }\n  contentseen: {"},
+	{file: "deploy/aws/crawler.yml", before: "  contentseen: {",
+		after: `  language: { environment: *environment, depends_on: !override { rabbitmq: { condition: service_healthy } } }
   contentseen: {`},
 	{file: "deploy/Dockerfile", before: "parser, contentseen", after: "parser, language, contentseen"},
 	{file: "deploy/Dockerfile", before: "FROM prod AS contentseen\n", after: `FROM prod AS language
@@ -91,11 +96,14 @@ FROM prod AS contentseen
 	{file: "deploy/prometheus/prometheus.yml", before: "parser, contentseen", after: "parser, language, contentseen"},
 	{file: "deploy/dev/build", before: "parser contentseen", after: "parser language contentseen"},
 	{file: "deploy/aws/leave", before: "parser contentseen", after: "parser language contentseen"},
-	{file: "deploy/systemd/whirlpool@.service", before: "@parser, @contentseen", after: "@parser, @language, @contentseen"},
+	{file: "deploy/systemd/whirlpool@.service", before: "@parser, @contentseen",
+		after: "@parser, @language, @contentseen"},
 	{file: "docs/aws.md", before: "parser contentseen", after: "parser language contentseen"},
 	{file: "docs/operations.md", before: "parser contentseen", after: "parser language contentseen"},
-	{file: "docs/design/cluster.md", before: "| parser | parse | contentseen,", after: "| language | language | contentseen | RabbitMQ |\n| parser | parse | language,"},
-	{file: "docs/design/architecture.md", before: "| content-seen | `contentseen`", after: "| language | `language` | `Document` | `Document` | nothing |\n| content-seen | `contentseen`"},
+	{file: "docs/design/cluster.md", before: "| parser | parse | contentseen,",
+		after: "| language | language | contentseen | RabbitMQ |\n| parser | parse | language,"},
+	{file: "docs/design/architecture.md", before: "| content-seen | `contentseen`",
+		after: "| language | `language` | `Document` | `Document` | nothing |\n| content-seen | `contentseen`"},
 	{file: "deploy/rabbitmq/definitions.json", before: "{", after: "{"}, // written by the code: see writeDefinitions
 }
 

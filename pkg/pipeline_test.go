@@ -92,7 +92,8 @@ func TestTheTableOfProgramsIsThatOfThePipeline(t *testing.T) {
 		}
 		listed := strings.Split(strings.TrimSuffix(row[1], ", its own queues"), ", ")
 		if !slices.Equal(listed, takes) || !slices.Equal(strings.Split(row[2], ", "), s.Gives) {
-			t.Errorf("%s consumes %q and publishes %q; the table of the pipeline says %q and %q", s.Name, row[1], row[2], takes, s.Gives)
+			t.Errorf("%s consumes %q and publishes %q; the table of the pipeline says %q and %q", s.Name, row[1], row[2], takes,
+				s.Gives)
 		}
 	}
 }

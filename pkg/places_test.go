@@ -151,14 +151,16 @@ func (t goFiles) fault(p place) string {
 		now = near
 	}
 	if len(now) > 0 && len(now) < 12 {
-		return said + " Did it become one of these? " + strings.Join(now, ", ") + ". Mend label and path, and read whether the sentence is still true."
+		return said + " Did it become one of these? " + strings.Join(now,
+			", ") + ". Mend label and path, and read whether the sentence is still true."
 	}
 	return said + " Nothing is called so any more: find what does this step now, and mend label, path and sentence."
 }
 
 // besideFile returns those that lie in the file's folder.
 func besideFile(found []string, file string) []string {
-	return slices.DeleteFunc(slices.Clone(found), func(s string) bool { return path.Dir(s[strings.Index(s, " in ")+4:]) != path.Dir(file) })
+	return slices.DeleteFunc(slices.Clone(found),
+		func(s string) bool { return path.Dir(s[strings.Index(s, " in ")+4:]) != path.Dir(file) })
 }
 
 // readPages returns the Markdown files of docs and of the root.
@@ -207,7 +209,8 @@ func TestPlacesExist(t *testing.T) {
 	}
 	for page, least := range map[string]int{"docs/design/story.md": 30, "docs/design/where.md": 20} {
 		if counts[page] < least {
-			t.Errorf("%s has %d links to Go files, at least %d are wanted: were they written another way?", page, counts[page], least)
+			t.Errorf("%s has %d links to Go files, at least %d are wanted: were they written another way?", page, counts[page],
+				least)
 		}
 	}
 }
@@ -226,13 +229,15 @@ var folderLink = regexp.MustCompile("\\[`?([a-z0-9/]+)`?\\]\\(([^()\\s]+)\\)")
 func rows(page, text string) (out []row, faults []string) {
 	for i, line := range strings.Split(text, "\n") {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if !strings.HasPrefix(line, "|") || len(cells) < 5 || strings.HasPrefix(cells[0], "--") || strings.TrimSpace(cells[0]) == "#" {
+		if !strings.HasPrefix(line, "|") || len(cells) < 5 || strings.HasPrefix(cells[0], "--") ||
+			strings.TrimSpace(cells[0]) == "#" {
 			continue
 		}
 		guess := folderLink.FindStringSubmatch(cells[2])
 		r := row{line: i + 1, places: places(page, cells[3]), verdict: strings.TrimSpace(cells[4])}
 		if guess == nil || len(r.places) == 0 || r.verdict != "yes" && r.verdict != "no" {
-			faults = append(faults, fmt.Sprintf("%s:%d: a row has a number, a question, a link to a folder, a link to a function, and yes or no",
+			faults = append(faults, fmt.Sprintf("%s:%d: a row has a number, a question, a link to a folder, a link to a "+
+				"function, and yes or no",
 				page, i+1))
 			continue
 		}
@@ -248,8 +253,8 @@ func (r row) honest(page string) string {
 	if right == (r.verdict == "yes") {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d: the guess is %s, the place is in %s, and the table says %q", page, r.line, r.guess, path.Dir(r.places[0].file),
-		r.verdict)
+	return fmt.Sprintf("%s:%d: the guess is %s, the place is in %s, and the table says %q", page, r.line, r.guess,
+		path.Dir(r.places[0].file), r.verdict)
 }
 
 // The stranger's test: the guesses name folders that exist, and the verdicts are true.

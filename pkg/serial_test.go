@@ -20,7 +20,8 @@ func TestSerialPackagesStartNoGoroutines(t *testing.T) {
 	}
 	for _, dir := range list {
 		for _, place := range goroutines(t, filepath.Join("..", dir)) {
-			t.Errorf("%s starts a goroutine: take %s out of SERIAL in the Makefile, so that the race detector looks at it", place, dir)
+			t.Errorf("%s starts a goroutine: take %s out of SERIAL in the Makefile, so that the race detector looks at it",
+				place, dir)
 		}
 	}
 	if places := goroutines(t, filepath.Join("bus", "membus")); len(places) == 0 { // the control

@@ -29,7 +29,8 @@ func TestSizes(t *testing.T) {
 	printSizes(t, "files", files)
 	printSizes(t, "functions", functions)
 	for _, bad := range slices.Concat(longer(files, maxFile), longer(functions, maxFunction)) {
-		t.Errorf("%s has %d lines: files may have %d and functions %d, outside tests", bad.name, bad.lines, maxFile, maxFunction)
+		t.Errorf("%s has %d lines: files may have %d and functions %d, outside tests", bad.name, bad.lines, maxFile,
+			maxFunction)
 	}
 }
 
@@ -60,7 +61,8 @@ func printSizes(t *testing.T, what string, all []measured) {
 	}
 	slices.Sort(lines)
 	n := len(lines)
-	t.Logf("%d %s outside tests: median %d lines, 90th percentile %d, longest %d", n, what, lines[n/2], lines[n*9/10], lines[n-1])
+	t.Logf("%d %s outside tests: median %d lines, 90th percentile %d, longest %d", n, what, lines[n/2], lines[n*9/10],
+		lines[n-1])
 }
 
 // sizes measures the Go files below root and their functions.
@@ -84,7 +86,8 @@ func sizes(t *testing.T, root string) (files, functions []measured) {
 		files = append(files, measured{path, set.File(file.FileStart).LineCount()})
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok {
-				functions = append(functions, measured{path + " " + f.Name.Name, set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
+				functions = append(functions, measured{path + " " + f.Name.Name,
+					set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1})
 			}
 		}
 		return nil

@@ -23,7 +23,8 @@ import (
 
 // pragmas spare the fsync of every commit: the write-ahead log is in the operating system's hands when a commit
 // returns, and a test loses processes, never the machine.
-var pragmas = url.Values{"_pragma": {"synchronous(off)", "journal_mode(wal)", "busy_timeout(10000)", "auto_vacuum(none)"}}
+var pragmas = url.Values{"_pragma": {"synchronous(off)", "journal_mode(wal)", "busy_timeout(10000)",
+	"auto_vacuum(none)"}}
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:27017", "loopback address and port to listen on")

@@ -55,8 +55,9 @@ func run(ctx context.Context, listen, data, access, secret string) error {
 	if err != nil {
 		return fmt.Errorf("open the buckets in %s: %w", buckets, err)
 	}
-	return embedgw.RunVersityGW(ctx, store, &embedgw.Config{RootUserAccess: access, RootUserSecret: secret, Ports: []string{listen},
-		MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true})
+	return embedgw.RunVersityGW(ctx, store,
+		&embedgw.Config{RootUserAccess: access, RootUserSecret: secret, Ports: []string{listen},
+			MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true})
 }
 
 // checkLoopback refuses every other address: the keys of this server are known.

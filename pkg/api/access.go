@@ -120,7 +120,8 @@ func hashOf(secret string) string {
 // browsers do not send and logs do not hold.
 func (s *Server) Login(ctx context.Context, role Role) (string, error) {
 	token := secretText(43)
-	err := s.safe.each(ctx, sectionLinks, s.now(), func(string, []byte) error { return nil }) // deletes those that are too old
+	// deletes those that are too old
+	err := s.safe.each(ctx, sectionLinks, s.now(), func(string, []byte) error { return nil })
 	if err == nil {
 		err = s.safe.put(ctx, sectionLinks, hashOf(token), []byte(role.String()), s.now().Add(loginTime))
 	}
@@ -140,7 +141,8 @@ func (g *guard) use(ctx context.Context, token string) (Role, bool, error) {
 // open makes a session, and returns its cookie.
 func (g *guard) open(ctx context.Context, role Role, person *Person) (*http.Cookie, error) {
 	secret, now := secretText(43), g.s.now()
-	v := session{Actor: map[bool]string{true: "admin", false: role.String()}[role == Admin], Role: role, Created: now, Seen: now}
+	v := session{Actor: map[bool]string{true: "admin", false: role.String()}[role == Admin], Role: role, Created: now,
+		Seen: now}
 	if person != nil {
 		v.Actor, v.Person, v.Epoch = person.actor(), person.ID, person.Epoch
 	}
@@ -151,7 +153,8 @@ func (g *guard) open(ctx context.Context, role Role, person *Person) (*http.Cook
 }
 
 func (g *guard) cookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: g.cookieName(), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: g.s.Access.Secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: g.cookieName(), Value: value, Path: "/", MaxAge: age, HttpOnly: true,
+		Secure: g.s.Access.Secure, SameSite: http.SameSiteStrictMode}
 }
 
 // cookieName has the port in it: browsers do not tell the ports of a host apart.

@@ -14,7 +14,8 @@ func operations(t testing.TB, s *Server) (out [][2]string, roles []Role) {
 	fill := strings.NewReplacer("{wf}", "w", "{n}", "1", "{visit}", "0", "{ex}", "w-1", "{key}", "http:%2F%2Fa.test%2F",
 		"{id}", "x", "{name}", "pages.jsonl", "{of}", "role:user")
 	for path, item := range s.api.OpenAPI().Paths {
-		for method, op := range map[string]any{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
+		for method, op := range map[string]any{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch,
+			"DELETE": item.Delete} {
 			data, err := json.Marshal(op)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +61,8 @@ func TestEachOperationAsksForItsRole(t *testing.T) {
 	ops, roles := operations(t, w.s)
 	for i, op := range ops {
 		nobody := w.ask(op[0], op[1], contentOf(op[0]), "Authorization:")
-		looking := w.ask(op[0], op[1]+"?topics=agents", contentOf(op[0]), "Authorization: Bearer "+viewer.Key, "Last-Event-ID: x")
+		looking := w.ask(op[0], op[1]+"?topics=agents", contentOf(op[0]), "Authorization: Bearer "+viewer.Key,
+			"Last-Event-ID: x")
 		if roles[i] == Anyone {
 			continue
 		}
@@ -86,7 +88,8 @@ func TestALinkSignsInOnce(t *testing.T) {
 			t.Errorf("%s is not in the cookie %s", want, cookie)
 		}
 	}
-	if again := w.ask("POST", base+"/session", `{"token":"`+token+`"}`, "Authorization:"); again.status != http.StatusUnauthorized {
+	if again := w.ask("POST", base+"/session", `{"token":"`+token+`"}`,
+		"Authorization:"); again.status != http.StatusUnauthorized {
 		t.Errorf("a second time: %d %s", again.status, again.body)
 	}
 	pair := "Cookie: " + strings.Split(cookie, ";")[0]
@@ -148,17 +151,20 @@ func TestAKeyIsShownOnceAndCanBeRevoked(t *testing.T) {
 	w := newWorld(t)
 	made := w.ask("POST", base+"/api-keys", `{"name":"ci","role":"viewer"}`, "Idempotency-Key: one")
 	var k Key
-	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated || !strings.HasPrefix(k.Key, "wpk_") {
+	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated ||
+		!strings.HasPrefix(k.Key, "wpk_") {
 		t.Fatalf("%d %s: %v", made.status, made.body, err)
 	}
-	if again := w.ask("POST", base+"/api-keys", `{"name":"ci","role":"viewer"}`, "Idempotency-Key: one"); again.header.Get("Idempotent-Replayed") != "" {
+	if again := w.ask("POST", base+"/api-keys", `{"name":"ci","role":"viewer"}`,
+		"Idempotency-Key: one"); again.header.Get("Idempotent-Replayed") != "" {
 		t.Error("an answer with a secret was stored")
 	}
 	by := "Authorization: Bearer " + k.Key
 	if me := w.ask("GET", base+"/me", "", by); !strings.Contains(me.body, `"actor":"key:ci","role":"viewer"`) {
 		t.Errorf("%s", me.body)
 	}
-	if list := w.ask("GET", base+"/api-keys", ""); strings.Contains(list.body, k.Key) || !strings.Contains(list.body, k.ID) {
+	if list := w.ask("GET", base+"/api-keys", ""); strings.Contains(list.body, k.Key) ||
+		!strings.Contains(list.body, k.ID) {
 		t.Errorf("%s", list.body)
 	}
 	if wrong := w.ask("GET", base+"/agents", "", by+"x"); wrong.status != http.StatusUnauthorized {

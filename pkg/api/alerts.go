@@ -19,24 +19,29 @@ type DeliveryPath struct {
 }
 
 func (s *Server) alertRoutes() {
-	add(s, route{method: http.MethodGet, path: "/alerts", id: "listAlerts", role: Viewer, text: "List what is pending and firing, the newest first"}, s.listAlerts)
-	add(s, route{method: http.MethodGet, path: "/alert-rules", id: "listAlertRules", role: Viewer, text: "List rules of alerts"}, s.listAlertRules)
-	add(s, route{method: http.MethodPut, path: "/alert-rules/{name}", id: "setAlertRule", role: User, text: "Make a rule, or give it another content"},
+	add(s, route{method: http.MethodGet, path: "/alerts", id: "listAlerts", role: Viewer,
+		text: "List what is pending and firing, the newest first"}, s.listAlerts)
+	add(s, route{method: http.MethodGet, path: "/alert-rules", id: "listAlertRules", role: Viewer,
+		text: "List rules of alerts"}, s.listAlertRules)
+	add(s, route{method: http.MethodPut, path: "/alert-rules/{name}", id: "setAlertRule", role: User,
+		text: "Make a rule, or give it another content"},
 		s.setAlertRule)
-	add(s, route{method: http.MethodDelete, path: "/alert-rules/{name}", id: "removeAlertRule", role: User, status: http.StatusNoContent,
-		text: "Delete a rule"}, s.removeAlertRule)
-	add(s, route{method: http.MethodGet, path: "/alert-channels", id: "listAlertChannels", role: Operator, text: "List where alerts are sent"},
+	add(s, route{method: http.MethodDelete, path: "/alert-rules/{name}", id: "removeAlertRule", role: User,
+		status: http.StatusNoContent, text: "Delete a rule"}, s.removeAlertRule)
+	add(s, route{method: http.MethodGet, path: "/alert-channels", id: "listAlertChannels", role: Operator,
+		text: "List where alerts are sent"},
 		s.listAlertChannels)
 	add(s, route{method: http.MethodPut, path: "/alert-channels/{name}", id: "setAlertChannel", role: Admin,
 		text: "Make a channel, or give it another content; secrets are named, not written"}, s.setAlertChannel)
-	add(s, route{method: http.MethodDelete, path: "/alert-channels/{name}", id: "removeAlertChannel", role: Admin, status: http.StatusNoContent,
-		text: "Delete a channel that no rule names"}, s.removeAlertChannel)
-	add(s, route{method: http.MethodPost, path: "/alert-channels/{name}:test", id: "testAlertChannel", role: Operator, status: http.StatusAccepted,
-		text: "Send a test to a channel"}, s.testAlertChannel)
-	add(s, route{method: http.MethodGet, path: "/deliveries", id: "listDeliveries", role: Operator, text: "List what was sent, with its tries, the newest first"},
+	add(s, route{method: http.MethodDelete, path: "/alert-channels/{name}", id: "removeAlertChannel", role: Admin,
+		status: http.StatusNoContent, text: "Delete a channel that no rule names"}, s.removeAlertChannel)
+	add(s, route{method: http.MethodPost, path: "/alert-channels/{name}:test", id: "testAlertChannel", role: Operator,
+		status: http.StatusAccepted, text: "Send a test to a channel"}, s.testAlertChannel)
+	add(s, route{method: http.MethodGet, path: "/deliveries", id: "listDeliveries", role: Operator,
+		text: "List what was sent, with its tries, the newest first"},
 		s.listDeliveries)
-	add(s, route{method: http.MethodPost, path: "/deliveries/{id}:resend", id: "resendDelivery", role: Operator, status: http.StatusAccepted,
-		text: "Send a delivery again"}, s.resendDelivery)
+	add(s, route{method: http.MethodPost, path: "/deliveries/{id}:resend", id: "resendDelivery", role: Operator,
+		status: http.StatusAccepted, text: "Send a delivery again"}, s.resendDelivery)
 }
 
 func (s *Server) listAlerts(ctx context.Context, _ *struct{}) (*body[workflow.List[workflow.Alert]], error) {

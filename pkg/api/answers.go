@@ -41,7 +41,8 @@ func newAnswers(s *Server) *answers { return &answers{s: s} }
 func (a *answers) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, who := r.Header.Get("Idempotency-Key"), identityOf(r.Context())
-		if given == "" || r.Method != http.MethodPost || who.Role < Viewer || secretly(r.URL.Path) || isUpload(r) || r.URL.Path == dryRunPath {
+		if given == "" || r.Method != http.MethodPost || who.Role < Viewer || secretly(r.URL.Path) || isUpload(r) ||
+			r.URL.Path == dryRunPath {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -61,7 +62,8 @@ func (a *answers) wrap(next http.Handler) http.Handler {
 
 // secretly reports whether an answer has a secret in it, which is not stored.
 func secretly(path string) bool {
-	return strings.HasPrefix(path, base+"/api-keys") || path == base+"/login-urls" || strings.HasPrefix(path, base+"/auth/")
+	return strings.HasPrefix(path, base+"/api-keys") || path == base+"/login-urls" ||
+		strings.HasPrefix(path, base+"/auth/")
 }
 
 func requestHash(r *http.Request, content []byte) string {
@@ -81,7 +83,8 @@ func (a *answers) serve(w http.ResponseWriter, r *http.Request, next http.Handle
 		replay(w, r, before, request)
 	case !mine:
 		w.Header().Set("Retry-After", "1")
-		writeProblem(w, r, http.StatusConflict, "the first request with this Idempotency-Key is still being answered: wait a second and send it again")
+		writeProblem(w, r, http.StatusConflict,
+			"the first request with this Idempotency-Key is still being answered: wait a second and send it again")
 	default:
 		kept := false
 		defer func() { //nolint:contextcheck // it is the request's
@@ -131,7 +134,8 @@ func (a *answers) end(ctx context.Context, key string) {
 // replay answers as before.
 func replay(w http.ResponseWriter, r *http.Request, before *answer, request string) {
 	if before.Request != request {
-		writeProblem(w, r, http.StatusUnprocessableEntity, "this Idempotency-Key was used for another request: use a new one for each")
+		writeProblem(w, r, http.StatusUnprocessableEntity,
+			"this Idempotency-Key was used for another request: use a new one for each")
 		return
 	}
 	for name, values := range before.Header {
@@ -144,7 +148,8 @@ func replay(w http.ResponseWriter, r *http.Request, before *answer, request stri
 
 // keep stores an answer, but for failures of the server, after which a request may be tried again.
 func (a *answers) keep(r *http.Request, key, request string, rec *recorder) (kept bool) {
-	if rec.status >= http.StatusInternalServerError || rec.status == http.StatusUnauthorized || rec.body.Len() > maxAnswer {
+	if rec.status >= http.StatusInternalServerError || rec.status == http.StatusUnauthorized ||
+		rec.body.Len() > maxAnswer {
 		return false
 	}
 	header := http.Header{}

@@ -38,7 +38,8 @@ type ApplyResult struct {
 }
 
 func (s *Server) applyRoutes() {
-	add(s, route{method: http.MethodPut, path: "/apply", id: "apply", role: User, text: "Make workflows what a file says; the same again changes nothing"}, s.apply)
+	add(s, route{method: http.MethodPut, path: "/apply", id: "apply", role: User,
+		text: "Make workflows what a file says; the same again changes nothing"}, s.apply)
 }
 
 func (s *Server) apply(ctx context.Context, in *struct {
@@ -62,7 +63,8 @@ func (s *Server) apply(ctx context.Context, in *struct {
 
 // applyAll does what is to be done, or where dry says so only looks whether it could be. Schedules may be of workflows
 // that are made with them.
-func (s *Server) applyAll(ctx context.Context, flows []Applied, schedules []AppliedSchedule, dry bool) (done []ApplyResult, err error) {
+func (s *Server) applyAll(ctx context.Context, flows []Applied, schedules []AppliedSchedule,
+	dry bool) (done []ApplyResult, err error) {
 	made := map[string]bool{}
 	for i := range flows {
 		a := &flows[i]
@@ -135,8 +137,9 @@ func (s *Server) applyOne(ctx context.Context, a *Applied, dry bool) (*ApplyResu
 
 func (s *Server) applyNew(ctx context.Context, a *Applied, dry bool) (*ApplyResult, error) {
 	out := &ApplyResult{Slug: a.Slug, Action: "create", Version: 1, Changes: []crawl.Change{}}
-	_, err := s.Workflows.Create(ctx, actorOf(ctx), workflow.New{Name: a.Name, Slug: a.Slug, Source: a.Source, Labels: a.Labels, Message: a.Message,
-		Dry: dry})
+	_, err := s.Workflows.Create(ctx, actorOf(ctx),
+		workflow.New{Name: a.Name, Slug: a.Slug, Source: a.Source, Labels: a.Labels, Message: a.Message,
+			Dry: dry})
 	return out, err
 }
 
@@ -212,7 +215,8 @@ func checkNew(a *AppliedSchedule, f *workflow.Forecast) error {
 		return err
 	}
 	if len(f.Slots) == 0 {
-		return &workflow.Invalid{Faults: []workflow.Fault{{Key: "cron", Message: "the schedule has no slot from now on: " + f.Words}}}
+		return &workflow.Invalid{Faults: []workflow.Fault{{Key: "cron",
+			Message: "the schedule has no slot from now on: " + f.Words}}}
 	}
 	return nil
 }

@@ -21,14 +21,16 @@ func TestApplyIsAllOrSaysWhatWasDone(t *testing.T) {
 		says    string
 		keeps   string // what the answer does not say
 	}{
-		"a fault":   {second: bad, status: http.StatusUnprocessableEntity, says: "workflow bad: ", keeps: "applied"},
-		"a failure": {second: fmt.Sprintf(good, "two"), refuse: workflow.ErrConflict, status: http.StatusConflict, created: 2, says: "before that was applied: one (create)"},
-		"no fault":  {second: fmt.Sprintf(good, "two"), status: http.StatusOK, created: 2, says: `"slug":"two"`},
+		"a fault": {second: bad, status: http.StatusUnprocessableEntity, says: "workflow bad: ", keeps: "applied"},
+		"a failure": {second: fmt.Sprintf(good, "two"), refuse: workflow.ErrConflict, status: http.StatusConflict, created: 2,
+			says: "before that was applied: one (create)"},
+		"no fault": {second: fmt.Sprintf(good, "two"), status: http.StatusOK, created: 2, says: `"slug":"two"`},
 	} {
 		w := newWorld(t)
 		w.service.refuseNew = tt.refuse
 		g := w.ask("PUT", base+"/apply", `{"workflows":[`+fmt.Sprintf(good, "one")+`,`+tt.second+`]}`)
-		if g.status != tt.status || w.service.created != tt.created || !strings.Contains(g.body, tt.says) || tt.keeps != "" && strings.Contains(g.body, tt.keeps) {
+		if g.status != tt.status || w.service.created != tt.created || !strings.Contains(g.body, tt.says) ||
+			tt.keeps != "" && strings.Contains(g.body, tt.keeps) {
 			t.Errorf("%s: %d %s; %d were created", name, g.status, g.body, w.service.created)
 		}
 	}

@@ -30,7 +30,8 @@ func TestForeignHostsAndOriginsAreRefusedEverywhere(t *testing.T) {
 		if op[0] == http.MethodGet {
 			continue
 		}
-		for _, origin := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+		for _, origin := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site",
+			"Sec-Fetch-Site: same-site"} {
 			if g := w.ask(op[0], op[1], contentOf(op[0]), origin); g.status != http.StatusForbidden {
 				t.Errorf("%s %s with %s: %d %s", op[0], op[1], origin, g.status, g.body)
 			}
@@ -51,8 +52,8 @@ func TestAnswersHaveTheHeadersThatBrowsersObey(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range []string{base + "/me", base + "/nonsense", "/healthz"} {
 		g := w.ask("GET", path, "", "X-Request-Id: my-request-1")
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'self'",
-			"X-Request-Id": "my-request-1", "Referrer-Policy": "no-referrer"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff",
+			"Content-Security-Policy": "default-src 'self'", "X-Request-Id": "my-request-1", "Referrer-Policy": "no-referrer"} {
 			if !strings.Contains(g.header.Get(name), want) {
 				t.Errorf("%s: %s is %q", path, name, g.header.Get(name))
 			}
@@ -108,10 +109,10 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 	if g := w.ask("GET", base+"/workflows?limit=2&q=a&cursor="+next, ""); g.status != http.StatusOK {
 		t.Errorf("its own cursor: %d %s", g.status, g.body)
 	}
-	for _, path := range []string{"/workflows?q=b&cursor=" + next, "/workflows?cursor=" + next, "/executions?cursor=" + next,
-		"/workflows?q=a&cursor=" + next[:len(next)-2], "/workflows?q=a&cursor=x", "/workflows?q=a&cursor=%00%ff",
-		"/workflows?q=a&cursor=" + base64.RawURLEncoding.EncodeToString([]byte("second")), "/executions/w-1/tasks?cursor=" + next,
-		"/executions/w-1/records?cursor=" + next} {
+	for _, path := range []string{"/workflows?q=b&cursor=" + next, "/workflows?cursor=" + next,
+		"/executions?cursor=" + next, "/workflows?q=a&cursor=" + next[:len(next)-2], "/workflows?q=a&cursor=x",
+		"/workflows?q=a&cursor=%00%ff", "/workflows?q=a&cursor=" + base64.RawURLEncoding.EncodeToString([]byte("second")),
+		"/executions/w-1/tasks?cursor=" + next, "/executions/w-1/records?cursor=" + next} {
 		if g := w.ask("GET", base+path, ""); g.status != http.StatusBadRequest && g.status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d %s", path, g.status, g.body)
 		}
@@ -120,8 +121,9 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 
 // junk is something that a client would not send, made of what it could.
 func junk(r *rand.Rand) string {
-	parts := []string{"{", "}", "[", "]", ":", ",", `"`, "null", "true", "-1", "1e999", `"source"`, `"name"`, `"patch"`, `"urls"`, `"rules"`, `"\u0000"`, `"\ud800"`,
-		"\x00", "\xff", `{"source":"id: w\nseeds: [x"}`, `"workflows"`, `[[[[[[[[[`, `"token"`, `"seeds":"http://a.test"`, `"execution":"w-1"`, "99999999999999999999"}
+	parts := []string{"{", "}", "[", "]", ":", ",", `"`, "null", "true", "-1", "1e999", `"source"`, `"name"`, `"patch"`,
+		`"urls"`, `"rules"`, `"\u0000"`, `"\ud800"`, "\x00", "\xff", `{"source":"id: w\nseeds: [x"}`, `"workflows"`,
+		`[[[[[[[[[`, `"token"`, `"seeds":"http://a.test"`, `"execution":"w-1"`, "99999999999999999999"}
 	var b strings.Builder
 	for range r.IntN(12) {
 		b.WriteString(parts[r.IntN(len(parts))])
@@ -130,11 +132,13 @@ func junk(r *rand.Rand) string {
 }
 
 // values are wrong and right values of fields of bodies that are JSON.
-var values = []string{"null", "true", "-1", "1.5", `""`, `"x"`, "[]", "{}", `["http://a.test/",1]`, `{"a":{"b":null}}`, `"w-1"`, "9223372036854775808"}
+var values = []string{"null", "true", "-1", "1.5", `""`, `"x"`, "[]", "{}", `["http://a.test/",1]`, `{"a":{"b":null}}`,
+	`"w-1"`, "9223372036854775808"}
 
 func wellFormed(r *rand.Rand) string {
-	names := []string{"source", "name", "slug", "labels", "message", "parent", "patch", "epoch", "dry_run", "urls", "reason", "token", "role", "days", "changes",
-		"workflows", "html", "execution", "url", "rules", "sample", "ids", "topic", "version", "seeds", "max_pages", "note", "archived"}
+	names := []string{"source", "name", "slug", "labels", "message", "parent", "patch", "epoch", "dry_run", "urls",
+		"reason", "token", "role", "days", "changes", "workflows", "html", "execution", "url", "rules", "sample", "ids",
+		"topic", "version", "seeds", "max_pages", "note", "archived"}
 	var b strings.Builder
 	b.WriteString("{")
 	for i := range r.IntN(5) {
@@ -160,7 +164,8 @@ func TestJunkOnEachRouteIsRefused(t *testing.T) {
 			if r.IntN(2) == 0 {
 				content = wellFormed(r)
 			}
-			for _, name := range []string{"q", "limit", "cursor", "url", "around", "state", "after", "first", "since", "format", "columns", "field"} {
+			for _, name := range []string{"q", "limit", "cursor", "url", "around", "state", "after", "first", "since", "format",
+				"columns", "field"} {
 				if r.IntN(4) == 0 {
 					query.Set(name, junk(r))
 				}
@@ -203,8 +208,10 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 		{"GET", base + "/workflows?nonsense=1", http.StatusUnprocessableEntity, "nonsense"},
 	} {
 		g := w.ask(c.method, c.path, "")
-		if g.status != c.status || !strings.Contains(g.body, c.want) || g.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s %s: %d %s %s, want %d with %q", c.method, c.path, g.status, g.header.Get("Content-Type"), g.body, c.status, c.want)
+		if g.status != c.status || !strings.Contains(g.body, c.want) ||
+			g.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d %s %s, want %d with %q", c.method, c.path, g.status, g.header.Get("Content-Type"), g.body,
+				c.status, c.want)
 		}
 	}
 }
@@ -217,8 +224,9 @@ func TestTheStudioIsNotBehindTheAPI(t *testing.T) {
 	for _, c := range []struct {
 		method, path string
 		status       int
-	}{{"GET", "/", http.StatusOK}, {"HEAD", "/x.js", http.StatusOK}, {"POST", "/", http.StatusMethodNotAllowed}, {"GET", "/healthz", http.StatusOK},
-		{"GET", base + "/nonsense", http.StatusNotFound}, {"GET", "/api", http.StatusNotFound}, {"GET", base + "//me", http.StatusNotFound},
+	}{{"GET", "/", http.StatusOK}, {"HEAD", "/x.js", http.StatusOK}, {"POST", "/", http.StatusMethodNotAllowed},
+		{"GET", "/healthz", http.StatusOK}, {"GET", base + "/nonsense", http.StatusNotFound},
+		{"GET", "/api", http.StatusNotFound}, {"GET", base + "//me", http.StatusNotFound},
 		{"GET", base + "/../v1/me", http.StatusNotFound}, {"PUT", base + "/workflows", http.StatusMethodNotAllowed},
 		{"GET", "/../api/v1/me", http.StatusOK}} {
 		g := w.ask(c.method, c.path, contentOf(c.method))
@@ -231,8 +239,8 @@ func TestTheStudioIsNotBehindTheAPI(t *testing.T) {
 func TestAChangeNamesWhatItChanges(t *testing.T) {
 	w := newWorld(t)
 	read := w.ask("GET", base+"/workflows/w", "")
-	for match, want := range map[string]int{"": http.StatusPreconditionRequired, `"99"`: http.StatusPreconditionFailed, `"x"`: http.StatusPreconditionFailed,
-		read.header.Get("ETag"): http.StatusOK, "*": http.StatusOK} {
+	for match, want := range map[string]int{"": http.StatusPreconditionRequired, `"99"`: http.StatusPreconditionFailed,
+		`"x"`: http.StatusPreconditionFailed, read.header.Get("ETag"): http.StatusOK, "*": http.StatusOK} {
 		if g := w.ask("PATCH", base+"/workflows/w", `{"name":"N"}`, "If-Match: "+match); g.status != want {
 			t.Errorf("If-Match %s: %d %s, want %d", match, g.status, g.body, want)
 		}
@@ -244,13 +252,15 @@ func TestARequestThatIsSentTwiceIsDoneOnce(t *testing.T) {
 	const path, content = base + "/workflows", `{"slug":"x","source":"seeds: [http://a.test/]"}`
 	first := w.ask("POST", path, content, "Idempotency-Key: k1")
 	again := w.ask("POST", path, content, "Idempotency-Key: k1")
-	if first.status != http.StatusCreated || again.status != first.status || again.body != first.body || w.service.created != 1 {
+	if first.status != http.StatusCreated || again.status != first.status || again.body != first.body ||
+		w.service.created != 1 {
 		t.Errorf("%d %s, then %d %s; made %d times", first.status, first.body, again.status, again.body, w.service.created)
 	}
 	if again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("ETag") != first.header.Get("ETag") {
 		t.Errorf("headers of the second: %v", again.header)
 	}
-	if other := w.ask("POST", path, `{"slug":"y","source":"seeds: []"}`, "Idempotency-Key: k1"); other.status != http.StatusUnprocessableEntity {
+	if other := w.ask("POST", path, `{"slug":"y","source":"seeds: []"}`,
+		"Idempotency-Key: k1"); other.status != http.StatusUnprocessableEntity {
 		t.Errorf("another body: %d %s", other.status, other.body)
 	}
 	if bad := w.ask("POST", path, `{"source":"x"}`, "Idempotency-Key: k2"); bad.status != http.StatusUnprocessableEntity ||
@@ -288,7 +298,8 @@ func TestAnAnswerThatNobodyReadsIsNoFault(t *testing.T) {
 	for _, c := range []struct {
 		err error
 		cut bool
-	}{{fmt.Errorf("write: %w", os.ErrDeadlineExceeded), true}, {fmt.Errorf("write: %w", syscall.EPIPE), true}, {errors.New("a fault"), false}} {
+	}{{fmt.Errorf("write: %w", os.ErrDeadlineExceeded), true}, {fmt.Errorf("write: %w", syscall.EPIPE), true},
+		{errors.New("a fault"), false}} {
 		log.Reset()
 		cut := func() (cut bool) {
 			defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // it is never wrapped

@@ -75,8 +75,9 @@ func (s *Server) withEntry(ctx context.Context, status int) context.Context {
 }
 
 // quiet are requests that change nothing, although their method says so: they only need a body.
-var quiet = map[string]bool{base + "/workflows:validate": true, base + "/rule-tests": true, base + "/rule-checks": true, base + "/page-outlines": true,
-	base + "/selector-proposals": true, base + "/rule-inductions": true, base + "/schedules:preview": true}
+var quiet = map[string]bool{base + "/workflows:validate": true, base + "/rule-tests": true, base + "/rule-checks": true,
+	base + "/page-outlines": true, base + "/selector-proposals": true, base + "/rule-inductions": true,
+	base + "/schedules:preview": true}
 
 // writeAudit adds who asked, and stores an entry. The client may have gone.
 func (s *Server) writeAudit(ctx context.Context, a *workflow.Audit) {
@@ -153,7 +154,8 @@ func masked(content []byte) json.RawMessage {
 }
 
 // secretWords are parts of names of fields whose values may be secret.
-var secretWords = []string{"pass", "secret", "token", "_key", "cookie", "auth", "credential", "header", "body", "html", "verifier", "code"}
+var secretWords = []string{"pass", "secret", "token", "_key", "cookie", "auth", "credential", "header", "body", "html",
+	"verifier", "code"}
 
 func mask(name string, v any) any {
 	name = strings.ToLower(name)

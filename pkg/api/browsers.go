@@ -19,7 +19,8 @@ import (
 func (s *Server) wrap(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, http.StatusForbidden, "the request comes from a page of another site: open the studio itself, or use an API key without a browser")
+		writeProblem(w, r, http.StatusForbidden,
+			"the request comes from a page of another site: open the studio itself, or use an API key without a browser")
 	}))
 	inner := s.identified(s.limited(s.answers.wrap(next)))
 	checked := s.host(origins.Handler(media(inner)))
@@ -67,7 +68,8 @@ func (s *Server) survive(next http.Handler) http.Handler {
 			if err, is := fault.(error); is && unread(r.Context(), err) {
 				panic(http.ErrAbortHandler) // Huma panics where an answer cannot be written
 			}
-			s.log.Error("a handler panicked", "request", requestID(r.Context()), "path", r.URL.Path, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			s.log.Error("a handler panicked", "request", requestID(r.Context()), "path", r.URL.Path, "panic", fmt.Sprint(fault),
+				"stack", string(debug.Stack()))
 			writeProblem(w, r, http.StatusInternalServerError, "")
 		}()
 		next.ServeHTTP(w, r)
@@ -76,14 +78,16 @@ func (s *Server) survive(next http.Handler) http.Handler {
 
 // unread reports whether an answer was not written because whoever asked has gone, or does not read.
 func unread(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	return ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, syscall.ECONNRESET)
 }
 
 // host refuses requests for names that are not ours: a page of another site may have a name that leads here.
 func (s *Server) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !slices.Contains(s.Access.Hosts, strings.ToLower(r.Host)) {
-			writeProblem(w, r, http.StatusForbidden, "the server does not answer for this name: use its own address, or name this one with --host")
+			writeProblem(w, r, http.StatusForbidden,
+				"the server does not answer for this name: use its own address, or name this one with --host")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -115,7 +119,8 @@ func (s *Server) identified(next http.Handler) http.Handler {
 		who, err := s.guard.identify(r)
 		if err != nil {
 			s.log.Warn("a request was not identified", "request", requestID(r.Context()), "error", err)
-			writeProblem(w, r, http.StatusBadRequest, "session and key cannot be used together, or could not be read: sign in again, or send a key alone")
+			writeProblem(w, r, http.StatusBadRequest,
+				"session and key cannot be used together, or could not be read: sign in again, or send a key alone")
 			return
 		}
 		noteWho(r.Context(), who)

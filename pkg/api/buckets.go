@@ -82,7 +82,8 @@ func (s *Server) limited(next http.Handler) http.Handler {
 		if !good {
 			seconds := int(math.Ceil(wait.Seconds()))
 			w.Header().Set("Retry-After", strconv.Itoa(seconds))
-			writeProblem(w, r, http.StatusTooManyRequests, fmt.Sprintf("this key or session asks more often than it may: wait %d s", seconds))
+			writeProblem(w, r, http.StatusTooManyRequests,
+				fmt.Sprintf("this key or session asks more often than it may: wait %d s", seconds))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -40,19 +40,22 @@ type HostPath struct {
 }
 
 func (s *Server) changeRoutes() {
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/revisions", id: "listRevisions", role: Viewer, text: "Settings of an execution over time"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/revisions", id: "listRevisions", role: Viewer,
+		text: "Settings of an execution over time"},
 		s.listRevisions)
-	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions", id: "addRevision", role: Operator, status: http.StatusCreated,
-		text: "Change settings of an execution, also while it runs"}, s.addRevision)
-	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions/{epoch}:undo", id: "undoRevision", role: Operator, status: http.StatusCreated,
-		text: "Take a revision back: the settings before it become a new one"}, s.undoRevision)
-	add(s, route{method: http.MethodPost, path: "/executions/{ex}/seeds", id: "addSeeds", role: Operator, status: http.StatusAccepted, text: "Queue further seeds"},
+	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions", id: "addRevision", role: Operator,
+		status: http.StatusCreated, text: "Change settings of an execution, also while it runs"}, s.addRevision)
+	add(s, route{method: http.MethodPost, path: "/executions/{ex}/revisions/{epoch}:undo", id: "undoRevision",
+		role: Operator, status: http.StatusCreated, text: "Take a revision back: the settings before it become a new one"},
+		s.undoRevision)
+	add(s, route{method: http.MethodPost, path: "/executions/{ex}/seeds", id: "addSeeds", role: Operator,
+		status: http.StatusAccepted, text: "Queue further seeds"},
 		s.addSeeds)
 	for _, held := range []bool{true, false} {
 		verb := map[bool]string{true: "hold", false: "release"}[held]
 		text := map[bool]string{true: "Ask a host nothing more, for any crawl", false: "Let a host be asked again"}[held]
-		add(s, route{method: http.MethodPost, path: "/executions/{ex}/hosts/{key}:" + verb, id: verb + "Host", role: Operator, status: http.StatusAccepted,
-			text: text}, s.holdHost(held))
+		add(s, route{method: http.MethodPost, path: "/executions/{ex}/hosts/{key}:" + verb, id: verb + "Host", role: Operator,
+			status: http.StatusAccepted, text: text}, s.holdHost(held))
 	}
 }
 
@@ -129,9 +132,11 @@ func mayRevise(e *workflow.Execution) error {
 	case e.State == workflow.Cancelled:
 		return fmt.Errorf("%w: the execution was cancelled: change the workflow and run that", workflow.ErrConflict)
 	case !e.Trimmed.IsZero():
-		return fmt.Errorf("%w: the crawl state of the execution is discarded: change the workflow and run that", workflow.ErrConflict)
+		return fmt.Errorf("%w: the crawl state of the execution is discarded: change the workflow and run that",
+			workflow.ErrConflict)
 	case e.State == workflow.Pending || e.State == workflow.Starting:
-		return fmt.Errorf("%w: the execution has not begun: wait until it runs, or cancel it, change the workflow and run that", workflow.ErrConflict)
+		return fmt.Errorf("%w: the execution has not begun: wait until it runs, or cancel it, change the workflow and run "+
+			"that", workflow.ErrConflict)
 	}
 	return nil
 }
@@ -176,8 +181,9 @@ func (s *Server) holdHost(held bool) func(context.Context, *HostPath) (*none, er
 			return nil, err
 		}
 		if u, err := weburl.Parse("http://" + in.Key + "/"); held && (err != nil || u.HostKey() != in.Key) {
-			return nil, problem(ctx, http.StatusUnprocessableEntity, strconv.Quote(in.Key)+" is no host as lists of hosts name them: "+
-				"small letters, and a port only where it is not the usual one, as example.com or example.com:8080")
+			return nil, problem(ctx, http.StatusUnprocessableEntity,
+				strconv.Quote(in.Key)+" is no host as lists of hosts name them: "+
+					"small letters, and a port only where it is not the usual one, as example.com or example.com:8080")
 		}
 		return &none{}, s.Crawls.HoldHost(ctx, in.Key, held)
 	}

@@ -19,7 +19,8 @@ func (w *world) conforms(method, path string, g got) {
 		return
 	}
 	media := op.Responses[strconv.Itoa(g.status)].Content["application/json"]
-	if media == nil || media.Schema == nil || !strings.HasPrefix(g.header.Get("Content-Type"), "application/json") || g.body == "" {
+	if media == nil || media.Schema == nil || !strings.HasPrefix(g.header.Get("Content-Type"), "application/json") ||
+		g.body == "" {
 		return
 	}
 	var v any

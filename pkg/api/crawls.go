@@ -26,8 +26,8 @@ func (s *Server) crawlRoutes() {
 		text: "Prove from the stores that no URL was lost; reads all of them"}, s.audit)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/dead-letters", id: "listDeadLetters", role: Viewer,
 		text: "Messages that no handler could make sense of, the oldest first"}, s.listLetters)
-	add(s, route{method: http.MethodPost, path: "/executions/{ex}/dead-letters:replay", id: "replayDeadLetters", role: Operator, status: http.StatusAccepted,
-		text: "Put dead letters back"}, s.replay)
+	add(s, route{method: http.MethodPost, path: "/executions/{ex}/dead-letters:replay", id: "replayDeadLetters",
+		role: Operator, status: http.StatusAccepted, text: "Put dead letters back"}, s.replay)
 }
 
 // view is the view of an execution that there is.
@@ -85,7 +85,8 @@ func (s *Server) listLetters(ctx context.Context, in *struct {
 	if err != nil && away == "" {
 		return nil, err
 	}
-	l, err := list(ctx, s, &workflow.List[report.Letter]{Items: all[:min(len(all), in.Limit)], Total: int64(len(all))}, nil)
+	l, err := list(ctx, s, &workflow.List[report.Letter]{Items: all[:min(len(all), in.Limit)], Total: int64(len(all))},
+		nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,8 @@ func (s *Server) progress(ctx context.Context, id crawl.JobID) (*Progress, error
 	if err != nil || !p.Known {
 		return nil, err
 	}
-	out := &Progress{Pages: p.Pages, Queued: p.Queued, InFlight: p.InFlight, Letters: p.Letters, Away: p.Away, Braked: p.Braked, Fault: p.Fault}
+	out := &Progress{Pages: p.Pages, Queued: p.Queued, InFlight: p.InFlight, Letters: p.Letters, Away: p.Away,
+		Braked: p.Braked, Fault: p.Fault}
 	out.Rate = s.rate(ctx, id)
 	if out.Rate > 0 {
 		out.EtaS = float64(p.Queued+int64(p.InFlight)) / out.Rate

@@ -46,7 +46,8 @@ const dryRunPath = base + "/dry-runs"
 
 func (s *Server) dryRunRoutes() {
 	add(s, route{method: http.MethodPost, path: "/dry-runs", id: "dryRun", role: User, stream: true,
-		text: "Send a URL through the whole pipeline and tell each step; nothing is stored, and its host is asked in its turn"}, s.dryRun)
+		text: "Send a URL through the whole pipeline and tell each step; nothing is stored, and its host is asked in its " +
+			"turn"}, s.dryRun)
 }
 
 func (s *Server) dryRun(ctx context.Context, in *struct{ Body DryRun }) (*body[DryRunResult], error) {
@@ -87,7 +88,8 @@ func (s *Server) tried(ctx context.Context, b *DryRun) (*crawl.Job, error) {
 	source, before := b.Source, (*crawl.Job)(nil)
 	switch {
 	case b.Execution != "" && b.Workflow != "" || source != "" && b.Workflow != "":
-		return nil, problem(ctx, http.StatusUnprocessableEntity, "workflow is given beside source or execution: name one of them")
+		return nil, problem(ctx, http.StatusUnprocessableEntity,
+			"workflow is given beside source or execution: name one of them")
 	case b.Execution != "":
 		e, err := s.Workflows.Execution(ctx, crawl.JobID(b.Execution))
 		if err != nil {

@@ -36,7 +36,8 @@ func (f *tries) DryRun(ctx context.Context, job *crawl.Job, t Tried) (*trial.Tri
 		f.ended <- ctx.Err()
 		return nil, ctx.Err()
 	}
-	out := &trial.Trial{Given: t.URL, Answer: "fine", Steps: []trial.Step{}, Parse: &trial.Parse{Text: strings.Repeat("x", 1<<20) + "\u202e"}}
+	out := &trial.Trial{Given: t.URL, Answer: "fine", Steps: []trial.Step{},
+		Parse: &trial.Parse{Text: strings.Repeat("x", 1<<20) + "\u202e"}}
 	out.SetSource([]byte("<p>\u202e" + strings.Repeat("y", maxHTML)))
 	return out, f.err
 }
@@ -83,7 +84,8 @@ func TestWhoseDefinitionADryRunHas(t *testing.T) {
 
 func TestAnAnswerOfADryRunIsBounded(t *testing.T) {
 	w, f := withTries(t)
-	got := w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/","body":"<p>x","with_source":true,"depth":3}`)
+	got := w.ask(http.MethodPost, "/api/v1/dry-runs",
+		`{"url":"http://a.test/","body":"<p>x","with_source":true,"depth":3}`)
 	var out DryRunResult
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil {
 		t.Fatal(err)
@@ -94,7 +96,8 @@ func TestAnAnswerOfADryRunIsBounded(t *testing.T) {
 	if len(got.body) > 700_000 || !out.Cut || len(out.Notes) != 1 || strings.Contains(got.body, "\u202e") {
 		t.Errorf("%d bytes, cut %v, notes %q", len(got.body), out.Cut, out.Notes)
 	}
-	for err, status := range map[error]int{trial.ErrBusy: 429, crawl.Permanent(errors.New("pipeline node n: no")): 422, errors.New("disk"): 500} {
+	for err, status := range map[error]int{trial.ErrBusy: 429, crawl.Permanent(errors.New("pipeline node n: no")): 422,
+		errors.New("disk"): 500} {
 		f.err = err
 		if got := w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/"}`); got.status != status {
 			t.Errorf("%v: %d %s", err, got.status, got.body)
@@ -111,7 +114,8 @@ func TestWhoLeavesEndsADryRun(t *testing.T) {
 	w, f := withTries(t)
 	f.began, f.ended = make(chan struct{}), make(chan error, 1)
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.http.URL+"/api/v1/dry-runs", strings.NewReader(`{"url":"http://a.test/"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.http.URL+"/api/v1/dry-runs",
+		strings.NewReader(`{"url":"http://a.test/"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +145,10 @@ func TestWhoLeavesEndsADryRun(t *testing.T) {
 		t.Fatal("it goes on although its caller has gone")
 	}
 	f.began = nil
-	first, second := w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/1"}`, "Idempotency-Key: k"), w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/2"}`, "Idempotency-Key: k")
-	if first.status != 200 || second.status != 200 || second.header.Get("Idempotent-Replayed") != "" || f.what.URL != "http://a.test/2" {
+	first, second := w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/1"}`, "Idempotency-Key: k"),
+		w.ask(http.MethodPost, "/api/v1/dry-runs", `{"url":"http://a.test/2"}`, "Idempotency-Key: k")
+	if first.status != 200 || second.status != 200 || second.header.Get("Idempotent-Replayed") != "" ||
+		f.what.URL != "http://a.test/2" {
 		t.Errorf("%d, then %d %v", first.status, second.status, second.header)
 	}
 }

@@ -30,7 +30,8 @@ func (e *Edit) match(ctx context.Context, header string) error {
 	}
 	n, err := strconv.ParseUint(strings.Trim(strings.TrimPrefix(header, "W/"), `"`), 10, 32)
 	if err != nil || n == 0 || e.Epoch != 0 && e.Epoch != uint32(n) {
-		return problem(ctx, http.StatusBadRequest, fmt.Sprintf("If-Match: %s is not the epoch of the revision that was edited", header))
+		return problem(ctx, http.StatusBadRequest,
+			fmt.Sprintf("If-Match: %s is not the epoch of the revision that was edited", header))
 	}
 	e.Epoch, e.matched = uint32(n), true
 	return nil
@@ -48,7 +49,8 @@ func (e *Edit) of(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Job, e
 		}
 	}
 	if given != 1 {
-		return nil, problem(ctx, http.StatusUnprocessableEntity, "an edit has one of patch, source and undo: give one of them")
+		return nil, problem(ctx, http.StatusUnprocessableEntity,
+			"an edit has one of patch, source and undo: give one of them")
 	}
 	switch {
 	case e.Source != "":
@@ -68,7 +70,8 @@ func (e *Edit) of(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Job, e
 // moved says that another edit was faster: 412 to a condition of the request, 409 to one of its body.
 func (e *Edit) moved(ctx context.Context, at uint32) error {
 	if e.matched {
-		return problem(ctx, http.StatusPreconditionFailed, fmt.Sprintf("the settings are at revision %d now, not at %d: read them again", at, e.Epoch))
+		return problem(ctx, http.StatusPreconditionFailed,
+			fmt.Sprintf("the settings are at revision %d now, not at %d: read them again", at, e.Epoch))
 	}
 	return fmt.Errorf("%w: the settings are at revision %d now: read them again", workflow.ErrConflict, at)
 }
@@ -84,7 +87,8 @@ func (e *Edit) undone(ctx context.Context, s *Server, job *crawl.Job) (*crawl.Jo
 			continue
 		}
 		if i == 0 {
-			return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("revision %d is the first: there is nothing before it", e.Undo))
+			return nil, problem(ctx, http.StatusUnprocessableEntity,
+				fmt.Sprintf("revision %d is the first: there is nothing before it", e.Undo))
 		}
 		next := *all[i-1].Job
 		next.Epoch = job.Epoch

@@ -28,7 +28,8 @@ func TestAKeyThatAPatchTakesOutHasItsDefault(t *testing.T) {
 	set := job
 	set.MaxDepth, set.Exclude, set.Politeness.Delay = 3, []string{"/x/"}, 0
 	got, err := merged(t.Context(), &set, map[string]any{"max_depth": nil, "politeness": map[string]any{"delay": nil}})
-	if err != nil || got.MaxDepth != job.MaxDepth || got.Politeness.Delay != job.Politeness.Delay || !reflect.DeepEqual(got.Exclude, set.Exclude) {
+	if err != nil || got.MaxDepth != job.MaxDepth || got.Politeness.Delay != job.Politeness.Delay ||
+		!reflect.DeepEqual(got.Exclude, set.Exclude) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -32,7 +32,8 @@ func (f *editable) Revisions(context.Context, crawl.JobID) ([]crawl.Revision, er
 
 func (f *editable) last() *crawl.Job { return f.revisions[len(f.revisions)-1].Job }
 
-func (f *editable) Revise(_ context.Context, _ workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
+func (f *editable) Revise(_ context.Context, _ workflow.Note, id crawl.JobID,
+	change control.Change) (*control.Revised, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	job := f.last()
@@ -113,7 +114,8 @@ func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
 	if n := len(f.revisions); n != 2 {
 		t.Errorf("there are %d revisions: what was refused has made some", n)
 	}
-	if got := w.ask(http.MethodPost, revisionsPath, `{"patch":{"max_depth":3},"preview_id":"`+fresh+`"}`, `If-Match: "2"`); got.status != 201 {
+	if got := w.ask(http.MethodPost, revisionsPath, `{"patch":{"max_depth":3},"preview_id":"`+fresh+`"}`,
+		`If-Match: "2"`); got.status != 201 {
 		t.Errorf("what agrees: %d %s", got.status, got.body)
 	}
 }
@@ -124,8 +126,8 @@ func TestOfEditorsAtOnceOneWins(t *testing.T) {
 	for round := range 20 {
 		at := f.last().Epoch
 		preview := aPreview(t, w, `{"patch":{"max_depth":3}}`)
-		edits := []struct{ more, header string }{{"", fmt.Sprintf("If-Match: \"%d\"", at)}, {fmt.Sprintf(`,"epoch":%d`, at), ""},
-			{`,"preview_id":"` + preview + `"`, ""}}
+		edits := []struct{ more, header string }{{"", fmt.Sprintf("If-Match: \"%d\"", at)},
+			{fmt.Sprintf(`,"epoch":%d`, at), ""}, {`,"preview_id":"` + preview + `"`, ""}}
 		status := make([]int, len(edits))
 		var wg sync.WaitGroup
 		for i, e := range edits {
@@ -134,7 +136,8 @@ func TestOfEditorsAtOnceOneWins(t *testing.T) {
 				if e.header != "" {
 					more = []string{e.header}
 				}
-				status[i] = w.ask(http.MethodPost, revisionsPath, fmt.Sprintf(`{"patch":{"max_pages":%d}%s}`, 100*round+i+1, e.more), more...).status
+				status[i] = w.ask(http.MethodPost, revisionsPath,
+					fmt.Sprintf(`{"patch":{"max_pages":%d}%s}`, 100*round+i+1, e.more), more...).status
 			})
 		}
 		wg.Wait()
@@ -148,7 +151,8 @@ func TestOfEditorsAtOnceOneWins(t *testing.T) {
 			}
 		}
 		if got := f.last(); got.Epoch != at+1 || got.MaxPages != 100*round+won+1 {
-			t.Errorf("round %d: revision %d with max_pages %d, want %d with %d", round, got.Epoch, got.MaxPages, at+1, 100*round+won+1)
+			t.Errorf("round %d: revision %d with max_pages %d, want %d with %d", round, got.Epoch, got.MaxPages, at+1,
+				100*round+won+1)
 		}
 	}
 }
@@ -162,19 +166,26 @@ func TestANullInAPatchIsTheDefault(t *testing.T) {
 		from  func(*crawl.Job)
 		same  func(*crawl.Job) bool
 	}{
-		{`{"max_depth":null}`, func(j *crawl.Job) { j.MaxDepth = 3 }, func(j *crawl.Job) bool { return j.MaxDepth == is.MaxDepth }},
-		{`{"scope":null}`, func(j *crawl.Job) { j.Scope = crawl.ScopeHost }, func(j *crawl.Job) bool { return j.Scope == is.Scope }},
+		{`{"max_depth":null}`, func(j *crawl.Job) { j.MaxDepth = 3 },
+			func(j *crawl.Job) bool { return j.MaxDepth == is.MaxDepth }},
+		{`{"scope":null}`, func(j *crawl.Job) { j.Scope = crawl.ScopeHost },
+			func(j *crawl.Job) bool { return j.Scope == is.Scope }},
 		{`{"sitemaps":null}`, func(j *crawl.Job) { j.Sitemaps = false }, func(j *crawl.Job) bool { return j.Sitemaps }},
 		{`{"media_types":null}`, func(j *crawl.Job) { j.MediaTypes = []string{"text/plain"} },
 			func(j *crawl.Job) bool { return slices.Equal(j.MediaTypes, is.MediaTypes) }},
-		{`{"exclude":null}`, func(j *crawl.Job) { j.Exclude = []string{"/x"} }, func(j *crawl.Job) bool { return len(j.Exclude) == 0 }},
-		{`{"parallelism":null}`, func(j *crawl.Job) { j.Parallelism = 3 }, func(j *crawl.Job) bool { return j.Parallelism == 0 }},
+		{`{"exclude":null}`, func(j *crawl.Job) { j.Exclude = []string{"/x"} },
+			func(j *crawl.Job) bool { return len(j.Exclude) == 0 }},
+		{`{"parallelism":null}`, func(j *crawl.Job) { j.Parallelism = 3 },
+			func(j *crawl.Job) bool { return j.Parallelism == 0 }},
 		{`{"politeness":{"delay":null}}`, func(j *crawl.Job) { j.Politeness.Delay = 7 },
 			func(j *crawl.Job) bool { return j.Politeness.Delay == is.Politeness.Delay }},
-		{`{"politeness":{"download_factor":null}}`, func(j *crawl.Job) { j.Politeness = mercator; j.Politeness.DownloadFactor = 3 },
+		{`{"politeness":{"download_factor":null}}`,
+			func(j *crawl.Job) { j.Politeness = mercator; j.Politeness.DownloadFactor = 3 },
 			func(j *crawl.Job) bool { return j.Politeness == mercator }},
-		{`{"limits":null}`, func(j *crawl.Job) { j.Limits.Redirects = 1 }, func(j *crawl.Job) bool { return j.Limits == is.Limits }},
-		{`{"id":null,"max_depth":4}`, func(*crawl.Job) {}, func(j *crawl.Job) bool { return j.ID == "w-1" && j.MaxDepth == 4 }},
+		{`{"limits":null}`, func(j *crawl.Job) { j.Limits.Redirects = 1 },
+			func(j *crawl.Job) bool { return j.Limits == is.Limits }},
+		{`{"id":null,"max_depth":4}`, func(*crawl.Job) {},
+			func(j *crawl.Job) bool { return j.ID == "w-1" && j.MaxDepth == 4 }},
 	} {
 		job := crawl.DefaultJob()
 		job.ID, job.Seeds = "w-1", []string{"http://a.test/"}

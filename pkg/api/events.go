@@ -60,7 +60,8 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsIn) (*huma.StreamRe
 			w.Header().Set("Content-Type", "text/event-stream")
 			return
 		}
-		rd := &reader{s: s, w: w, ctl: http.NewResponseController(w), who: identityOf(r.Context()), after: after, seen: map[string]uint64{}}
+		rd := &reader{s: s, w: w, ctl: http.NewResponseController(w), who: identityOf(r.Context()), after: after,
+			seen: map[string]uint64{}}
 		for _, t := range topics {
 			if _, twice := rd.seen[t.name]; t.source != nil && !twice {
 				defer s.hub.follow(t.name, t.source)() //nolint:contextcheck // a topic is of all its readers

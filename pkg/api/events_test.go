@@ -164,8 +164,9 @@ func TestProgressIsToldToAllWhoFollow(t *testing.T) {
 
 func TestTopicsThatAreNot(t *testing.T) {
 	w := newWorld(t)
-	for topics, want := range map[string]int{"nonsense": http.StatusUnprocessableEntity, "": http.StatusUnprocessableEntity,
-		"agents:1": http.StatusUnprocessableEntity, "executions:": http.StatusUnprocessableEntity, "logs:loud": http.StatusUnprocessableEntity,
+	for topics, want := range map[string]int{"nonsense": http.StatusUnprocessableEntity,
+		"": http.StatusUnprocessableEntity, "agents:1": http.StatusUnprocessableEntity,
+		"executions:": http.StatusUnprocessableEntity, "logs:loud": http.StatusUnprocessableEntity,
 		"execution:nobody": http.StatusNotFound, strings.Repeat("agents,", 40) + "agents": http.StatusUnprocessableEntity} {
 		if g := w.ask("GET", base+"/events?topics="+topics, ""); g.status != want {
 			t.Errorf("%.40q: %d %s, want %d", topics, g.status, g.body, want)
@@ -204,7 +205,8 @@ func (w *world) silent(t *testing.T) net.Conn {
 	}
 	t.Cleanup(func() { c.Close() })
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10) // so that it is full soon
-	_, err = fmt.Fprintf(c, "GET %s/events?topics=executions HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", base, w.http.Listener.Addr(), w.key)
+	_, err = fmt.Fprintf(c, "GET %s/events?topics=executions HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n",
+		base, w.http.Listener.Addr(), w.key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +341,8 @@ func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
 // Who asks for the head of a stream has it at once, and follows nothing.
 func TestTheHeadOfAStreamEnds(t *testing.T) {
 	w := newWorld(t)
-	if g := w.ask("HEAD", base+"/events?topics=executions", ""); g.status != http.StatusOK || g.header.Get("Content-Type") != "text/event-stream" {
+	if g := w.ask("HEAD", base+"/events?topics=executions", ""); g.status != http.StatusOK ||
+		g.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%d %v", g.status, g.header)
 	}
 	if n := w.readers(); n != 0 {

@@ -48,12 +48,16 @@ type executionsIn struct {
 }
 
 func (s *Server) executionRoutes() {
-	add(s, route{method: http.MethodGet, path: "/executions", id: "listExecutions", role: Viewer, text: "List executions, the newest first"}, s.listExecutions)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}", id: "getExecution", role: Viewer, text: "Show an execution and how far it is"},
+	add(s, route{method: http.MethodGet, path: "/executions", id: "listExecutions", role: Viewer,
+		text: "List executions, the newest first"}, s.listExecutions)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}", id: "getExecution", role: Viewer,
+		text: "Show an execution and how far it is"},
 		s.getExecution)
-	add(s, route{method: http.MethodPatch, path: "/executions/{ex}", id: "annotateExecution", role: User, text: "Change labels and note"}, s.annotate)
-	add(s, route{method: http.MethodDelete, path: "/executions/{ex}", id: "deleteExecution", role: User, status: http.StatusAccepted,
-		text: "Delete an execution that has ended; its data go in the background"}, s.deleteExecution)
+	add(s, route{method: http.MethodPatch, path: "/executions/{ex}", id: "annotateExecution", role: User,
+		text: "Change labels and note"}, s.annotate)
+	add(s, route{method: http.MethodDelete, path: "/executions/{ex}", id: "deleteExecution", role: User,
+		status: http.StatusAccepted, text: "Delete an execution that has ended; its data go in the background"},
+		s.deleteExecution)
 	for _, w := range []struct {
 		verb workflow.Desired
 		path string
@@ -64,20 +68,25 @@ func (s *Server) executionRoutes() {
 		{workflow.Stop, "stop", "Finish what is in flight, make the results, end; it can be resumed"},
 		{workflow.Cancel, "cancel", "End without results"},
 	} {
-		add(s, route{method: http.MethodPost, path: "/executions/{ex}:" + w.path, id: w.path + "Execution", role: User, status: http.StatusAccepted, text: w.text},
+		add(s, route{method: http.MethodPost, path: "/executions/{ex}:" + w.path, id: w.path + "Execution", role: User,
+			status: http.StatusAccepted, text: w.text},
 			s.wish(w.verb))
 	}
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/steps", id: "listSteps", role: Viewer, text: "Steps of the finalizer"}, s.listSteps)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/events", id: "listEvents", role: Viewer, text: "Events of an execution, the oldest first"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/steps", id: "listSteps", role: Viewer,
+		text: "Steps of the finalizer"}, s.listSteps)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/events", id: "listEvents", role: Viewer,
+		text: "Events of an execution, the oldest first"},
 		s.listEvents)
 }
 
-func (s *Server) listExecutions(ctx context.Context, in *executionsIn) (*body[workflow.List[workflow.Execution]], error) {
+func (s *Server) listExecutions(ctx context.Context,
+	in *executionsIn) (*body[workflow.List[workflow.Execution]], error) {
 	p, err := s.page(ctx, in.Paged)
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.Workflows.Executions(ctx, workflow.ExecutionFilter{Workflow: in.Workflow, States: in.State, Label: in.Label}, p)
+	l, err := s.Workflows.Executions(ctx,
+		workflow.ExecutionFilter{Workflow: in.Workflow, States: in.State, Label: in.Label}, p)
 	return list(ctx, s, l, err)
 }
 
@@ -162,6 +171,7 @@ func (s *Server) listEvents(ctx context.Context, in *struct {
 	if _, err := s.Workflows.Execution(ctx, in.job()); err != nil {
 		return nil, err
 	}
-	events, err := s.Workflows.Events(ctx, workflow.EventFilter{Execution: in.job(), Types: in.Type, Last: in.Last}, in.After, in.Limit)
+	events, err := s.Workflows.Events(ctx, workflow.EventFilter{Execution: in.job(), Types: in.Type, Last: in.Last},
+		in.After, in.Limit)
 	return list(ctx, s, &workflow.List[workflow.Event]{Items: events}, err)
 }

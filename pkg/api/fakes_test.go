@@ -36,9 +36,10 @@ type service struct {
 
 func newService() *service {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	return &service{w: workflow.Workflow{ID: "wf_1", Slug: "w", Name: "W", Labels: map[string]string{}, Current: 1, Created: now, Lock: 1},
-		e: workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running, Desired: workflow.Run, Lock: 7, Created: now,
-			Labels: map[string]string{}},
+	return &service{w: workflow.Workflow{ID: "wf_1", Slug: "w", Name: "W", Labels: map[string]string{}, Current: 1,
+		Created: now, Lock: 1},
+		e: workflow.Execution{ID: "w-1", Workflow: "wf_1", Slug: "w", Version: 1, Number: 1, State: workflow.Running,
+			Desired: workflow.Run, Lock: 7, Created: now, Labels: map[string]string{}},
 		sources: []string{"id: w\nseeds: [http://a.test/]\n"}}
 }
 
@@ -56,7 +57,8 @@ func (s *service) tell(e workflow.Event) {
 	}
 }
 
-func (s *service) Workflows(_ context.Context, _ workflow.Filter, p workflow.Page) (*workflow.List[workflow.Workflow], error) {
+func (s *service) Workflows(_ context.Context, _ workflow.Filter,
+	p workflow.Page) (*workflow.List[workflow.Workflow], error) {
 	if p.Cursor != "" && p.Cursor != "second" {
 		return nil, fmt.Errorf("inner cursor %q", p.Cursor)
 	}
@@ -65,7 +67,8 @@ func (s *service) Workflows(_ context.Context, _ workflow.Filter, p workflow.Pag
 
 func (s *service) Create(_ context.Context, _ string, n workflow.New) (*workflow.Workflow, error) {
 	if !strings.Contains(n.Source, "seeds") {
-		return nil, &workflow.Invalid{Faults: []workflow.Fault{{Key: "seeds", Line: 2, Column: 1, Message: "seeds: there is none: name a URL"}}}
+		return nil, &workflow.Invalid{Faults: []workflow.Fault{{Key: "seeds", Line: 2, Column: 1,
+			Message: "seeds: there is none: name a URL"}}}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +90,8 @@ func (s *service) Workflow(_ context.Context, id string) (*workflow.Workflow, er
 	return &w, nil
 }
 
-func (s *service) Update(ctx context.Context, _, id string, lock int64, c workflow.Changed) (*workflow.Workflow, error) {
+func (s *service) Update(ctx context.Context, _, id string, lock int64,
+	c workflow.Changed) (*workflow.Workflow, error) {
 	w, err := s.Workflow(ctx, id)
 	if err == nil && lock != 0 && lock != w.Lock {
 		err = workflow.ErrStale
@@ -142,7 +146,8 @@ func (s *service) Start(ctx context.Context, _, id string, _ workflow.Overrides)
 	return &s.e, err
 }
 
-func (s *service) Executions(context.Context, workflow.ExecutionFilter, workflow.Page) (*workflow.List[workflow.Execution], error) {
+func (s *service) Executions(context.Context, workflow.ExecutionFilter,
+	workflow.Page) (*workflow.List[workflow.Execution], error) {
 	return &workflow.List[workflow.Execution]{Items: []workflow.Execution{s.e}}, nil
 }
 
@@ -154,7 +159,8 @@ func (s *service) Execution(_ context.Context, id crawl.JobID) (*workflow.Execut
 	return &e, nil
 }
 
-func (s *service) Wish(ctx context.Context, _ string, id crawl.JobID, d workflow.Desired, _ string) (*workflow.Execution, error) {
+func (s *service) Wish(ctx context.Context, _ string, id crawl.JobID, d workflow.Desired,
+	_ string) (*workflow.Execution, error) {
 	e, err := s.Execution(ctx, id)
 	if err == nil {
 		e.Desired = d
@@ -162,7 +168,8 @@ func (s *service) Wish(ctx context.Context, _ string, id crawl.JobID, d workflow
 	return e, err
 }
 
-func (s *service) Annotate(ctx context.Context, _ string, id crawl.JobID, lock int64, _ map[string]string, _ *string) (*workflow.Execution, error) {
+func (s *service) Annotate(ctx context.Context, _ string, id crawl.JobID, lock int64, _ map[string]string,
+	_ *string) (*workflow.Execution, error) {
 	e, err := s.Execution(ctx, id)
 	if err == nil && lock != 0 && lock != e.Lock {
 		err = workflow.ErrStale
@@ -179,7 +186,8 @@ func (s *service) Steps(ctx context.Context, id crawl.JobID) ([]workflow.Step, e
 	return nil, err
 }
 
-func (s *service) Events(_ context.Context, f workflow.EventFilter, after int64, limit int) (out []workflow.Event, _ error) {
+func (s *service) Events(_ context.Context, f workflow.EventFilter, after int64,
+	limit int) (out []workflow.Event, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := int(after)
@@ -216,7 +224,8 @@ func (fakeCrawls) Revisions(context.Context, crawl.JobID) ([]crawl.Revision, err
 	return []crawl.Revision{{Job: &job}}, nil
 }
 
-func (f fakeCrawls) Revise(_ context.Context, _ workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
+func (f fakeCrawls) Revise(_ context.Context, _ workflow.Note, id crawl.JobID,
+	change control.Change) (*control.Revised, error) {
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds = id, []string{"http://a.test/"}
 	next, err := change(&job)
@@ -235,17 +244,19 @@ func (fakeCrawls) Replay(context.Context, crawl.JobID, control.Choose) (*control
 }
 
 func (fakeCrawls) Rendering(context.Context, crawl.JobID) (*report.Rendering, error) {
-	return report.RenderingOf([]crawl.RenderTemplate{{Host: "a.test", Template: 1<<63 + 1, Shape: "/react/*", State: "keep", Renders: 12, Gained: 12,
-		Links: 148, CPU: 7400}}, crawl.Tally{Pages: 24, Claimed: 296}, 100), nil
+	return report.RenderingOf([]crawl.RenderTemplate{{Host: "a.test", Template: 1<<63 + 1, Shape: "/react/*",
+		State: "keep", Renders: 12, Gained: 12, Links: 148, CPU: 7400}}, crawl.Tally{Pages: 24, Claimed: 296}, 100), nil
 }
 
 func (fakeCrawls) Freshness(context.Context, crawl.JobID) (*report.Freshness, error) {
-	return &report.Freshness{Continuous: true, Figures: &crawl.FreshnessDetail{Freshness: crawl.Freshness{Fresh: .9}, Rates: []crawl.RateClass{}, Curve: []crawl.FreshAt{},
+	return &report.Freshness{Continuous: true, Figures: &crawl.FreshnessDetail{Freshness: crawl.Freshness{Fresh: .9},
+		Rates: []crawl.RateClass{}, Curve: []crawl.FreshAt{},
 		Hosts: []crawl.CappedHost{{Host: "a.test", Pages: 3, Allows: 1, Wanted: 2}}},
 		Due: []report.DuePage{{URL: "http://a.test/", Revisits: report.Revisits{Visits: 4}}}}, nil
 }
 
-func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.JobID, r RenderSwitch) (*report.Template, error) {
+func (fakeCrawls) SwitchRendering(_ context.Context, _ workflow.Note, _ crawl.JobID,
+	r RenderSwitch) (*report.Template, error) {
 	id, err := r.ID()
 	if err == nil && id != 1<<63+1 {
 		err = fmt.Errorf("template %s: %w", r.Template, workflow.ErrNotFound)
@@ -286,22 +297,23 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, service: newService(), dir: t.TempDir()}
-	x := explore.Open(explore.Options{Dir: t.TempDir(), Eager: true, Source: func(_ context.Context, id crawl.JobID) (*explore.Source, error) {
-		if id != "w-1" {
-			return nil, explore.ErrNotFound
-		}
-		job := crawl.DefaultJob()
-		job.ID = id
-		return &explore.Source{ID: id, Dir: w.dir, Job: &job}, nil
-	}})
+	x := explore.Open(explore.Options{Dir: t.TempDir(), Eager: true,
+		Source: func(_ context.Context, id crawl.JobID) (*explore.Source, error) {
+			if id != "w-1" {
+				return nil, explore.ErrNotFound
+			}
+			job := crawl.DefaultJob()
+			job.ID = id
+			return &explore.Source{ID: id, Dir: w.dir, Job: &job}, nil
+		}})
 	ctx, cancel := context.WithCancel(context.Background())
 	explored := make(chan error, 1)
 	go func() { explored <- x.Run(ctx) }()
 	w.http = httptest.NewUnstartedServer(nil)
 	address := w.http.Listener.Addr().String()
 	var err error
-	w.s, err = New(ctx, Deps{Workflows: w.service, Explore: x, Crawls: fakeCrawls{w.dir}, Vault: NewMemory(), Audit: &w.audits,
-		Access: Access{URL: "http://" + address, Hosts: []string{address}}})
+	w.s, err = New(ctx, Deps{Workflows: w.service, Explore: x, Crawls: fakeCrawls{w.dir}, Vault: NewMemory(),
+		Audit: &w.audits, Access: Access{URL: "http://" + address, Hosts: []string{address}}})
 	if err != nil {
 		t.Fatal(err)
 	}

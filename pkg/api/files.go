@@ -31,7 +31,8 @@ type File struct {
 const maxFiles = 10_000
 
 func (s *Server) fileRoutes() {
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/files", id: "listFiles", role: Viewer, text: "Files of an execution"}, s.listFiles)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/files", id: "listFiles", role: Viewer,
+		text: "Files of an execution"}, s.listFiles)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/files/{name}", id: "getFile", role: Viewer, stream: true,
 		text: "A file, whole or a range, as an attachment"}, s.getFile)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/export", id: "exportRecords", role: Viewer, stream: true,
@@ -73,7 +74,8 @@ func (s *Server) listFiles(ctx context.Context, in *ExecutionPath) (*body[workfl
 
 // hidden reports whether a file is none of the results: kept bodies are asked for one by one.
 func hidden(name string) bool {
-	return strings.HasPrefix(path.Base(name), ".") || strings.HasPrefix(name, "state/") || strings.HasPrefix(name, "bodies/")
+	return strings.HasPrefix(path.Base(name), ".") || strings.HasPrefix(name, "state/") ||
+		strings.HasPrefix(name, "bodies/")
 }
 
 func (s *Server) getFile(ctx context.Context, in *struct {
@@ -196,7 +198,8 @@ type patient struct{ http.ResponseWriter }
 
 // Write implements io.Writer.
 func (p *patient) Write(b []byte) (int, error) {
-	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime)) // where there is none, none is needed
+	// where there is none, none is needed
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime))
 	return p.ResponseWriter.Write(b)
 }
 
@@ -219,7 +222,8 @@ func (s *Server) getBody(ctx context.Context, in *RecordPath) (*huma.StreamRespo
 		return nil, err
 	}
 	if !found {
-		return nil, problem(ctx, http.StatusNotFound, "its body is not kept: set keep_bodies in the definition, and the next execution keeps bodies")
+		return nil, problem(ctx, http.StatusNotFound,
+			"its body is not kept: set keep_bodies in the definition, and the next execution keeps bodies")
 	}
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, _ *http.Request) {

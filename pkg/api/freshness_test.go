@@ -15,7 +15,8 @@ func TestFreshness(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.body), &f); err != nil || got.status != 200 {
 		t.Fatalf("%d %s: %v", got.status, got.body, err)
 	}
-	if !f.Continuous || f.Figures == nil || f.Figures.Fresh != .9 || len(f.Figures.Hosts) != 1 || len(f.Due) != 1 || f.Due[0].Visits != 4 {
+	if !f.Continuous || f.Figures == nil || f.Figures.Fresh != .9 || len(f.Figures.Hosts) != 1 || len(f.Due) != 1 ||
+		f.Due[0].Visits != 4 {
 		t.Errorf("%s", got.body)
 	}
 	if got := w.ask(http.MethodGet, base+"/executions/no-1/freshness", ""); got.status != 404 {

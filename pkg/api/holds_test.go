@@ -19,7 +19,8 @@ func TestHostsThatCannotBeHeld(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"A.test", "a.test:80", "http://a.test", "a.test/x", "bücher.test", "a b"} {
-		if a := ask(key, "hold"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "example.com:8080") {
+		if a := ask(key, "hold"); a.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(a.body, "example.com:8080") {
 			t.Errorf("%s is held: %d %s", key, a.status, a.body)
 		}
 		if a := ask(key, "release"); a.status >= 300 {

@@ -18,13 +18,15 @@ type keyPath struct {
 }
 
 func (s *Server) keyRoutes() {
-	add(s, route{method: http.MethodGet, path: "/api-keys", id: "listKeys", role: User, text: "List API keys: an admin's list has all, others see their own"},
+	add(s, route{method: http.MethodGet, path: "/api-keys", id: "listKeys", role: User,
+		text: "List API keys: an admin's list has all, others see their own"},
 		s.listKeys)
 	add(s, route{method: http.MethodPost, path: "/api-keys", id: "createKey", role: User, status: http.StatusCreated,
 		text: "Make an API key, of one's own role at most; it is shown once"}, s.createKey)
 	add(s, route{method: http.MethodPost, path: "/api-keys/{id}:rotate", id: "rotateKey", role: User,
 		text: "Give a key a new secret, which is shown once; the one before is good for 24 hours more"}, s.rotateKey)
-	add(s, route{method: http.MethodDelete, path: "/api-keys/{id}", id: "revokeKey", role: User, text: "Make an API key worthless"}, s.revokeKey)
+	add(s, route{method: http.MethodDelete, path: "/api-keys/{id}", id: "revokeKey", role: User,
+		text: "Make an API key worthless"}, s.revokeKey)
 }
 
 // owns reports whether somebody may see and change a key.
@@ -48,13 +50,15 @@ func (s *Server) createKey(ctx context.Context, in *struct{ Body KeyToMake }) (*
 		}
 	}
 	if role > who.Role {
-		return nil, problem(ctx, http.StatusForbidden, fmt.Sprintf("a key has at most its maker's role, and you are signed in as %s", who.Role))
+		return nil, problem(ctx, http.StatusForbidden,
+			fmt.Sprintf("a key has at most its maker's role, and you are signed in as %s", who.Role))
 	}
 	if err := s.checkScopes(ctx, &who, in.Body.Scopes); err != nil {
 		return nil, err
 	}
-	k := apiKey{Person: who.person, Known: Key{Name: in.Body.Name, Role: role.String(), Owner: who.Actor, Scopes: in.Body.Scopes, Rate: in.Body.Rate,
-		Burst: in.Body.Burst}}
+	k := apiKey{Person: who.person,
+		Known: Key{Name: in.Body.Name, Role: role.String(), Owner: who.Actor, Scopes: in.Body.Scopes, Rate: in.Body.Rate,
+			Burst: in.Body.Burst}}
 	k.Account = accountOfKey(&who, role)
 	k.OwnAccount = k.Account == ""
 	if k.Known.Rate > 0 && k.Known.Burst == 0 {
@@ -74,7 +78,8 @@ func (s *Server) checkScopes(ctx context.Context, who *Identity, scopes []string
 		method := map[bool]string{true: http.MethodGet, false: http.MethodPost}[limited]
 		switch {
 		case !known[name] || limited && how != "read":
-			return &workflow.Invalid{Faults: []workflow.Fault{{Key: "body.scopes", Message: fmt.Sprintf("there is no scope %.60q: give a resource such as workflows, or executions:read", scope)}}}
+			return &workflow.Invalid{Faults: []workflow.Fault{{Key: "body.scopes",
+				Message: fmt.Sprintf("there is no scope %.60q: give a resource such as workflows, or executions:read", scope)}}}
 		case !who.within(name, method):
 			return problem(ctx, http.StatusForbidden, fmt.Sprintf("your own key does not cover %s", scope))
 		}
@@ -133,9 +138,12 @@ type auditsIn struct {
 
 func (s *Server) peopleRoutes() {
 	s.keyRoutes()
-	add(s, route{method: http.MethodGet, path: "/users", id: "listUsers", role: Admin, text: "People who have signed in"}, s.listUsers)
-	add(s, route{method: http.MethodPatch, path: "/users/{id}", id: "changeUser", role: Admin, text: "Give a person a role, or sign the person out"}, s.changeUser)
-	add(s, route{method: http.MethodGet, path: "/audit", id: "listAudit", role: Admin, text: "Who did what, or tried to, the newest first"}, s.listAudit)
+	add(s, route{method: http.MethodGet, path: "/users", id: "listUsers", role: Admin, text: "People who have signed in"},
+		s.listUsers)
+	add(s, route{method: http.MethodPatch, path: "/users/{id}", id: "changeUser", role: Admin,
+		text: "Give a person a role, or sign the person out"}, s.changeUser)
+	add(s, route{method: http.MethodGet, path: "/audit", id: "listAudit", role: Admin,
+		text: "Who did what, or tried to, the newest first"}, s.listAudit)
 }
 
 func (s *Server) listUsers(ctx context.Context, _ *struct{}) (*body[workflow.List[Person]], error) {
@@ -164,6 +172,7 @@ func (s *Server) listAudit(ctx context.Context, in *auditsIn) (*body[workflow.Li
 	if err != nil || s.Audit == nil {
 		return list(ctx, s, &workflow.List[workflow.Audit]{}, err)
 	}
-	l, err := s.Audit.Audits(ctx, workflow.AuditFilter{Actor: in.Actor, Action: in.Action, Refused: in.Refused, Since: in.Since, Until: in.Until}, p)
+	l, err := s.Audit.Audits(ctx, workflow.AuditFilter{Actor: in.Actor, Action: in.Action, Refused: in.Refused,
+		Since: in.Since, Until: in.Until}, p)
 	return list(ctx, s, l, err)
 }

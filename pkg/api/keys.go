@@ -139,8 +139,8 @@ func (g *guard) byKey(ctx context.Context, secret string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	who := Identity{Actor: "key:" + k.Known.Name, Role: role, Via: "key", hash: k.Known.ID, person: k.Person, scopes: k.Known.Scopes, rate: k.Known.Rate,
-		burst: k.Known.Burst, account: k.account()}
+	who := Identity{Actor: "key:" + k.Known.Name, Role: role, Via: "key", hash: k.Known.ID, person: k.Person,
+		scopes: k.Known.Scopes, rate: k.Known.Rate, burst: k.Known.Burst, account: k.account()}
 	if err := g.asPerson(ctx, &who, nil); err != nil || who.Role < Viewer {
 		return Identity{}, err
 	}

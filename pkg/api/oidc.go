@@ -52,8 +52,8 @@ func (o *OIDC) known(ctx context.Context) (*oidc.Provider, error) {
 
 // config is that of the code flow.
 func (o *OIDC) config(p *oidc.Provider, callback string) *oauth2.Config {
-	return &oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: callback,
-		Scopes: append([]string{oidc.ScopeOpenID, "email", "profile"}, o.Scopes...)}
+	return &oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(),
+		RedirectURL: callback, Scopes: append([]string{oidc.ScopeOpenID, "email", "profile"}, o.Scopes...)}
 }
 
 // claims are those of an ID token that count here.

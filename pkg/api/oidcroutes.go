@@ -59,18 +59,21 @@ func (s *Server) oidcRoutes() {
 // beginLogin sends a browser to the issuer.
 func (s *Server) beginLogin(w http.ResponseWriter, r *http.Request) {
 	if s.OIDC == nil {
-		writeProblem(w, r, http.StatusNotFound, "this server has no issuer that signs people in: `whirlpool login-url` prints a link")
+		writeProblem(w, r, http.StatusNotFound,
+			"this server has no issuer that signs people in: `whirlpool login-url` prints a link")
 		return
 	}
 	q := r.URL.Query()
 	l := login{Verifier: oauth2.GenerateVerifier(), Nonce: secretText(43), Return: localPath(q.Get("return"))}
-	if port, err := strconv.Atoi(q.Get("port")); err == nil && port > 0 && port < 65536 && len(q.Get("challenge")) == 43 && len(q.Get("state")) <= 100 {
+	if port, err := strconv.Atoi(q.Get("port")); err == nil && port > 0 && port < 65536 && len(q.Get("challenge")) == 43 &&
+		len(q.Get("state")) <= 100 {
 		l.Port, l.State, l.Proof = port, q.Get("state"), q.Get("challenge")
 	}
 	state := secretText(43)
 	data, err := json.Marshal(l)
 	if err == nil {
-		err = s.safe.each(r.Context(), sectionLogins, s.now(), func(string, []byte) error { return nil }) // deletes those that are too old
+		// deletes those that are too old
+		err = s.safe.each(r.Context(), sectionLogins, s.now(), func(string, []byte) error { return nil })
 	}
 	if err == nil {
 		err = s.safe.put(r.Context(), sectionLogins, hashOf(state), data, s.now().Add(loginTime))
@@ -86,20 +89,21 @@ func (s *Server) beginLogin(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, s.loginCookie(state, int(loginTime.Seconds())))
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, s.OIDC.config(p, s.Access.URL+callbackPath).AuthCodeURL(state, oauth2.S256ChallengeOption(l.Verifier), oidc.Nonce(l.Nonce)),
+	http.Redirect(w, r, s.OIDC.config(p, s.Access.URL+callbackPath).AuthCodeURL(state,
+		oauth2.S256ChallengeOption(l.Verifier), oidc.Nonce(l.Nonce)),
 		http.StatusFound)
 }
 
 // loginCookie ties a sign-in to the browser that began it: a link with another's code would sign in as the other.
 func (s *Server) loginCookie(state string, age int) *http.Cookie {
-	return &http.Cookie{Name: s.guard.cookieName() + "-login", Value: state, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.Access.Secure,
-		SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: s.guard.cookieName() + "-login", Value: state, Path: "/", MaxAge: age, HttpOnly: true,
+		Secure: s.Access.Secure, SameSite: http.SameSiteLaxMode}
 }
 
 // localPath is a path of the studio, and nothing that leads elsewhere.
 func localPath(text string) string {
-	if u, err := url.Parse(text); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") ||
-		strings.ContainsAny(text, "\\\r\n") || strings.HasPrefix(text, "/api/") {
+	if u, err := url.Parse(text); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(text, "/") ||
+		strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\\r\n") || strings.HasPrefix(text, "/api/") {
 		return "/"
 	}
 	return text
@@ -216,8 +220,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, p *Person, l *log
 		s.refuseLogin(w, r, loginTrouble, err)
 		return
 	}
-	s.writeAudit(r.Context(), &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r), Method: r.Method, Path: r.URL.Path,
-		Action: "signIn", Status: http.StatusFound, Request: requestID(r.Context())})
+	s.writeAudit(r.Context(), &workflow.Audit{At: s.now().UTC().Truncate(time.Microsecond), From: fromOf(r),
+		Method: r.Method, Path: r.URL.Path, Action: "signIn", Status: http.StatusFound, Request: requestID(r.Context())})
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusFound)
 }
@@ -230,7 +234,8 @@ func (s *Server) commandLink(ctx context.Context, p *Person, l *login) (string, 
 	if err == nil {
 		err = s.safe.put(ctx, sectionCodes, hashOf(secret), data, s.now().Add(codeTime))
 	}
-	return "http://127.0.0.1:" + strconv.Itoa(l.Port) + "/?" + url.Values{"code": {secret}, "state": {l.State}}.Encode(), err
+	return "http://127.0.0.1:" + strconv.Itoa(l.Port) + "/?" + url.Values{"code": {secret}, "state": {l.State}}.Encode(),
+		err
 }
 
 func (s *Server) useCode(ctx context.Context, in *struct{ Body CodeToUse }) (*body[Key], error) {
@@ -240,8 +245,10 @@ func (s *Server) useCode(ctx context.Context, in *struct{ Body CodeToUse }) (*bo
 	}
 	var c code
 	sum := sha256.Sum256([]byte(in.Body.Verifier))
-	if !good || json.Unmarshal(data, &c) != nil || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.Proof)) != 1 {
-		return nil, problem(ctx, http.StatusUnauthorized, "the code was used, is not this command's, or is older than two minutes: `whirlpool login` again")
+	if !good || json.Unmarshal(data, &c) != nil ||
+		subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.Proof)) != 1 {
+		return nil, problem(ctx, http.StatusUnauthorized,
+			"the code was used, is not this command's, or is older than two minutes: `whirlpool login` again")
 	}
 	p, _, err := s.people().get(ctx, c.Person)
 	if err != nil {
@@ -255,5 +262,6 @@ func (s *Server) useCode(ctx context.Context, in *struct{ Body CodeToUse }) (*bo
 	if name == "" {
 		name = "login"
 	}
-	return okOf(s.addKey(ctx, apiKey{Person: p.ID, Known: Key{Name: name, Role: p.role().String(), Owner: p.actor(), Expires: s.now().UTC().AddDate(0, 0, cliKeyDays)}}))
+	return okOf(s.addKey(ctx, apiKey{Person: p.ID, Known: Key{Name: name, Role: p.role().String(), Owner: p.actor(),
+		Expires: s.now().UTC().AddDate(0, 0, cliKeyDays)}}))
 }

@@ -41,7 +41,8 @@ func TestEachListHasACursorAndEachPathItsParameters(t *testing.T) {
 					t.Errorf("%s %s: the parameter %s is not declared", op.Method, path, name)
 				}
 			}
-			changes := op == item.Patch && path != base+"/settings" || op == item.Delete && (strings.HasSuffix(path, "{wf}") || strings.HasSuffix(path, "{ex}"))
+			changes := op == item.Patch && path != base+"/settings" ||
+				op == item.Delete && (strings.HasSuffix(path, "{wf}") || strings.HasSuffix(path, "{ex}"))
 			if changes && !has("If-Match") {
 				t.Errorf("%s %s has no condition", op.Method, path)
 			}

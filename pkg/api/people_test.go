@@ -33,7 +33,8 @@ func (a *audits) AddAudit(_ context.Context, e *workflow.Audit) error {
 	return nil
 }
 
-func (a *audits) Audits(_ context.Context, f workflow.AuditFilter, _ workflow.Page) (*workflow.List[workflow.Audit], error) {
+func (a *audits) Audits(_ context.Context, f workflow.AuditFilter,
+	_ workflow.Page) (*workflow.List[workflow.Audit], error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l := &workflow.List[workflow.Audit]{}
@@ -61,7 +62,8 @@ func (w *world) link(role Role) string {
 
 // keyOf makes a key of a role, as an admin.
 func (w *world) keyOf(role Role) string {
-	k, err := w.s.addKey(w.t.Context(), apiKey{Known: Key{Name: role.String(), Role: role.String(), Rate: maxRate, Burst: maxBurst}})
+	k, err := w.s.addKey(w.t.Context(),
+		apiKey{Known: Key{Name: role.String(), Role: role.String(), Rate: maxRate, Burst: maxBurst}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 		}
 		for i, op := range ops {
 			before := len(w.audits.list())
-			got := w.ask(op[0], op[1]+map[bool]string{true: "?topics=agents"}[strings.HasSuffix(op[1], "/events") && op[1] == base+"/events"], contentOf(op[0]), by,
+			got := w.ask(op[0], op[1]+map[bool]string{true: "?topics=agents"}[strings.HasSuffix(op[1], "/events") &&
+				op[1] == base+"/events"], contentOf(op[0]), by,
 				"Last-Event-ID: x")
 			want := 0
 			switch {
@@ -90,7 +93,8 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 			case role < roles[i]:
 				want = http.StatusForbidden
 			}
-			refused := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden && strings.Contains(got.body, "this needs the role")
+			refused := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden &&
+				strings.Contains(got.body, "this needs the role")
 			if refused != (want != 0) && roles[i] != Anyone || want != 0 && got.status != want {
 				t.Errorf("%s %s by %s: %d %s; it needs %s", op[0], op[1], role, got.status, got.body, roles[i])
 			}
@@ -98,8 +102,8 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 				continue
 			}
 			log := w.audits.list()[before:]
-			if len(log) != 1 || log[0].Status != want || log[0].Method != op[0] || log[0].Action == "" || log[0].From != "127.0.0.1" ||
-				(role >= Viewer) != (log[0].Actor == "key:"+role.String()) {
+			if len(log) != 1 || log[0].Status != want || log[0].Method != op[0] || log[0].Action == "" ||
+				log[0].From != "127.0.0.1" || (role >= Viewer) != (log[0].Actor == "key:"+role.String()) {
 				t.Errorf("%s %s by %s stands in the audit log as %+v", op[0], op[1], role, log)
 			}
 		}
@@ -123,7 +127,8 @@ func TestRateAndBurst(t *testing.T) {
 		switch {
 		case n < 20 && got.status != http.StatusOK:
 			t.Errorf("request %d: %d %s", n+1, got.status, got.body)
-		case n >= 20 && (got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" || !strings.Contains(got.body, "too-many-requests")):
+		case n >= 20 && (got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" ||
+			!strings.Contains(got.body, "too-many-requests")):
 			t.Errorf("request %d: %d, Retry-After %q, %s", n+1, got.status, got.header.Get("Retry-After"), got.body)
 		}
 	}
@@ -137,7 +142,8 @@ func TestRateAndBurst(t *testing.T) {
 	if good != 5 {
 		t.Errorf("a second later %d of 10 were answered, want 5", good)
 	}
-	if refusals, _ := w.audits.Audits(t.Context(), workflow.AuditFilter{Refused: true}, workflow.Page{}); len(refusals.Items) != 11 {
+	if refusals, _ := w.audits.Audits(t.Context(), workflow.AuditFilter{Refused: true},
+		workflow.Page{}); len(refusals.Items) != 11 {
 		t.Errorf("%d refusals in the audit log, want 11", len(refusals.Items))
 	}
 	w.s.guard.buckets.copies = func() int { return 4 }
@@ -156,7 +162,8 @@ func TestRateAndBurst(t *testing.T) {
 func TestKeysOfPeople(t *testing.T) {
 	w := newWorld(t)
 	user, other := "Authorization: Bearer "+w.keyOf(User), "Authorization: Bearer "+w.keyOf(Operator)
-	if got := w.ask("POST", base+"/api-keys", `{"name":"up","role":"operator"}`, user); got.status != http.StatusForbidden {
+	if got := w.ask("POST", base+"/api-keys", `{"name":"up","role":"operator"}`,
+		user); got.status != http.StatusForbidden {
 		t.Errorf("a user made an operator's key: %d", got.status)
 	}
 	made := w.ask("POST", base+"/api-keys", `{"name":"mine","role":"user","scopes":["workflows:read","executions"]}`, user)
@@ -169,19 +176,22 @@ func TestKeysOfPeople(t *testing.T) {
 		method, path, body string
 		want               int
 	}{
-		{"GET", "/workflows", "", 200}, {"GET", "/executions", "", 200}, {"GET", "/agents", "", 403}, {"POST", "/workflows", `{"source":"x"}`, 403},
-		{"GET", "/me", "", 200}, {"POST", "/api-keys", `{"name":"wider"}`, 403}, {"GET", "/users", "", 403},
+		{"GET", "/workflows", "", 200}, {"GET", "/executions", "", 200}, {"GET", "/agents", "", 403},
+		{"POST", "/workflows", `{"source":"x"}`, 403}, {"GET", "/me", "", 200},
+		{"POST", "/api-keys", `{"name":"wider"}`, 403}, {"GET", "/users", "", 403},
 	} {
 		if got := w.ask(c.method, base+c.path, c.body, by); got.status != c.want {
 			t.Errorf("%s %s by a key with scopes: %d %s, want %d", c.method, c.path, got.status, got.body, c.want)
 		}
 	}
-	for _, c := range []struct{ method, path string }{{"DELETE", "/api-keys/" + k.ID}, {"POST", "/api-keys/" + k.ID + ":rotate"}} {
+	for _, c := range []struct{ method, path string }{{"DELETE", "/api-keys/" + k.ID},
+		{"POST", "/api-keys/" + k.ID + ":rotate"}} {
 		if got := w.ask(c.method, base+c.path, contentOf(c.method), other); got.status != http.StatusNotFound {
 			t.Errorf("%s %s by another: %d %s", c.method, c.path, got.status, got.body)
 		}
 	}
-	if got := w.ask("POST", base+"/api-keys", `{"name":"x","scopes":["nonsense"]}`, user); got.status != http.StatusUnprocessableEntity {
+	if got := w.ask("POST", base+"/api-keys", `{"name":"x","scopes":["nonsense"]}`,
+		user); got.status != http.StatusUnprocessableEntity {
 		t.Errorf("a scope that there is not: %d %s", got.status, got.body)
 	}
 }
@@ -205,7 +215,8 @@ func TestARotatedKeyIsGoodForADay(t *testing.T) {
 	if status(old) != 401 || status(k.Key) != 200 {
 		t.Error("a day later the old key is good, or the new one is not")
 	}
-	if list := w.ask("GET", base+"/api-keys", ""); strings.Contains(list.body, "hash") || strings.Contains(list.body, k.Key) || !strings.Contains(list.body, `"used"`) {
+	if list := w.ask("GET", base+"/api-keys", ""); strings.Contains(list.body, "hash") ||
+		strings.Contains(list.body, k.Key) || !strings.Contains(list.body, `"used"`) {
 		t.Errorf("%s", list.body)
 	}
 }
@@ -224,7 +235,8 @@ func newSigning(t *testing.T) *signing {
 	}
 	t.Cleanup(func() { _ = issuer.Shutdown() })
 	w := newWorld(t)
-	w.s.OIDC = &OIDC{Issuer: issuer.Issuer(), ClientID: issuer.Config().ClientID, ClientSecret: issuer.Config().ClientSecret, DefaultRole: User, GroupsClaim: "groups", Scopes: []string{"groups"},
+	w.s.OIDC = &OIDC{Issuer: issuer.Issuer(), ClientID: issuer.Config().ClientID,
+		ClientSecret: issuer.Config().ClientSecret, DefaultRole: User, GroupsClaim: "groups", Scopes: []string{"groups"},
 		Groups: map[string]Role{"crawl-admins": Admin, "watchers": Viewer}}
 	s := &signing{world: w, issuer: issuer}
 	s.browser = s.newBrowser()
@@ -239,7 +251,8 @@ func (s *signing) newBrowser() *http.Client {
 // signIn signs somebody in, and returns the last answer.
 func (s *signing) signIn(subject string, groups ...string) *http.Response {
 	s.t.Helper()
-	s.issuer.QueueUser(&mockoidc.MockUser{Subject: subject, Email: subject + "@example.org", EmailVerified: true, PreferredUsername: subject, Groups: groups})
+	s.issuer.QueueUser(&mockoidc.MockUser{Subject: subject, Email: subject + "@example.org", EmailVerified: true,
+		PreferredUsername: subject, Groups: groups})
 	resp, err := s.browser.Get(s.http.URL + base + "/auth/login?return=/workflows")
 	if err != nil {
 		s.t.Fatal(err)
@@ -282,8 +295,8 @@ func TestPeopleSignIn(t *testing.T) {
 		t.Errorf("whom no group gives a role: %+v", me)
 	}
 	bob := personID(s.issuer.Issuer(), "bob")
-	for _, c := range []struct{ change, want string }{{`{"manual":"admin"}`, "admin"}, {`{"manual":"viewer"}`, "viewer"}, {`{"disabled":true}`, "anyone"},
-		{`{"disabled":false}`, "viewer"}} {
+	for _, c := range []struct{ change, want string }{{`{"manual":"admin"}`, "admin"}, {`{"manual":"viewer"}`, "viewer"},
+		{`{"disabled":true}`, "anyone"}, {`{"disabled":false}`, "viewer"}} {
 		if got := s.ask("PATCH", base+"/users/"+bob, c.change, "If-Match: *"); got.status != http.StatusOK {
 			t.Fatalf("%s: %d %s", c.change, got.status, got.body)
 		}
@@ -303,7 +316,8 @@ func TestPeopleSignIn(t *testing.T) {
 	if me := s.me(); me.Role != "admin" {
 		t.Errorf("another session ended too: %+v", me)
 	}
-	if list := s.ask("GET", base+"/users", ""); !strings.Contains(list.body, `"manual":`) && !strings.Contains(list.body, bob) {
+	if list := s.ask("GET", base+"/users", ""); !strings.Contains(list.body, `"manual":`) &&
+		!strings.Contains(list.body, bob) {
 		t.Errorf("%s", list.body)
 	}
 }
@@ -393,7 +407,8 @@ func TestSignInsThatAreNotGood(t *testing.T) {
 	if refused != 5 {
 		t.Errorf("%d of 5 refused sign-ins stand in the audit log", refused)
 	}
-	for _, text := range []string{"//evil.test/", "https://evil.test/", "/\\evil.test", "/api/v1/me", "evil", "javascript:alert(1)"} {
+	for _, text := range []string{"//evil.test/", "https://evil.test/", "/\\evil.test", "/api/v1/me", "evil",
+		"javascript:alert(1)"} {
 		if got := localPath(text); got != "/" {
 			t.Errorf("%s leads to %s", text, got)
 		}
@@ -404,13 +419,17 @@ func TestSignInsThatAreNotGood(t *testing.T) {
 // in the audit log, and no secret of any request does.
 func TestAStrangerInEachRole(t *testing.T) {
 	w := newWorld(t)
-	tries := [][2]string{{"GET", "/users"}, {"PATCH", "/users/u_1"}, {"GET", "/audit"}, {"POST", "/login-urls"}, {"PATCH", "/settings"}}
+	tries := [][2]string{{"GET", "/users"}, {"PATCH", "/users/u_1"}, {"GET", "/audit"}, {"POST", "/login-urls"},
+		{"PATCH", "/settings"}}
 	more := map[Role][][2]string{
-		Viewer: {{"POST", "/workflows"}, {"POST", "/workflows/w:run"}, {"POST", "/executions/w-1:pause"}, {"POST", "/executions/w-1:stop"}, {"POST", "/executions/w-1:cancel"},
-			{"DELETE", "/executions/w-1"}, {"PATCH", "/executions/w-1"}, {"POST", "/executions/w-1/seeds"}, {"POST", "/executions/w-1/revisions"}, {"POST", "/dry-runs"},
-			{"POST", "/api-keys"}, {"DELETE", "/api-keys/x"}, {"GET", "/api-keys"}, {"PATCH", "/workflows/w"}, {"PUT", "/apply"}},
-		User: {{"POST", "/executions/w-1/seeds"}, {"POST", "/executions/w-1/revisions"}, {"POST", "/executions/w-1/revisions/1:undo"},
-			{"POST", "/executions/w-1/hosts/x:hold"}, {"POST", "/executions/w-1/hosts/x:release"}, {"POST", "/executions/w-1/dead-letters:replay"}},
+		Viewer: {{"POST", "/workflows"}, {"POST", "/workflows/w:run"}, {"POST", "/executions/w-1:pause"},
+			{"POST", "/executions/w-1:stop"}, {"POST", "/executions/w-1:cancel"}, {"DELETE", "/executions/w-1"},
+			{"PATCH", "/executions/w-1"}, {"POST", "/executions/w-1/seeds"}, {"POST", "/executions/w-1/revisions"},
+			{"POST", "/dry-runs"}, {"POST", "/api-keys"}, {"DELETE", "/api-keys/x"}, {"GET", "/api-keys"},
+			{"PATCH", "/workflows/w"}, {"PUT", "/apply"}},
+		User: {{"POST", "/executions/w-1/seeds"}, {"POST", "/executions/w-1/revisions"},
+			{"POST", "/executions/w-1/revisions/1:undo"}, {"POST", "/executions/w-1/hosts/x:hold"},
+			{"POST", "/executions/w-1/hosts/x:release"}, {"POST", "/executions/w-1/dead-letters:replay"}},
 		Operator: {},
 	}
 	secrets := []string{"hunter2hunter2", "tok-4711-4711", "Bearer wpk_nobody00_0000"}
@@ -447,10 +466,12 @@ func TestAStrangerInEachRole(t *testing.T) {
 			t.Errorf("%s stands in the audit log", secret)
 		}
 	}
-	if !strings.Contains(string(text), "sha256:") || !strings.Contains(string(text), `\"password\":\"***\"`) && !strings.Contains(string(text), `"password":"***"`) {
+	if !strings.Contains(string(text), "sha256:") || !strings.Contains(string(text), `\"password\":\"***\"`) &&
+		!strings.Contains(string(text), `"password":"***"`) {
 		t.Errorf("what was tried is not told: %.2000s", text)
 	}
-	if got := w.ask("GET", base+"/audit?refused=true", ""); got.status != http.StatusOK || !strings.Contains(got.body, "key:viewer") {
+	if got := w.ask("GET", base+"/audit?refused=true", ""); got.status != http.StatusOK ||
+		!strings.Contains(got.body, "key:viewer") {
 		t.Errorf("%d %.300s", got.status, got.body)
 	}
 }
@@ -489,7 +510,8 @@ func TestACommandSignsIn(t *testing.T) {
 	one := code()
 	made := use(one, verifier)
 	var k Key
-	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated || k.Owner != "cli@example.org" || k.Expires.IsZero() {
+	if err := json.Unmarshal([]byte(made.body), &k); err != nil || made.status != http.StatusCreated ||
+		k.Owner != "cli@example.org" || k.Expires.IsZero() {
 		t.Fatalf("%d %s", made.status, made.body)
 	}
 	if got := use(one, verifier); got.status != http.StatusUnauthorized {
@@ -503,7 +525,8 @@ func TestACommandSignsIn(t *testing.T) {
 		t.Errorf("the key of a person who is disabled: %d", got.status)
 	}
 	text, err := json.Marshal(s.audits.list())
-	if err != nil || strings.Contains(string(text), k.Key) || strings.Contains(string(text), one) || strings.Contains(string(text), verifier) {
+	if err != nil || strings.Contains(string(text), k.Key) || strings.Contains(string(text), one) ||
+		strings.Contains(string(text), verifier) {
 		t.Errorf("a secret stands in the audit log: %s", text)
 	}
 }

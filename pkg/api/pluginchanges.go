@@ -37,12 +37,14 @@ type Disabling struct {
 }
 
 func (s *Server) pluginChanges() {
-	add(s, route{method: http.MethodPost, path: "/plugins", id: "pushPlugin", role: Operator, status: http.StatusCreated, upload: true,
-		text: "Put a plug-in into the repository. A version never changes; the same again changes nothing. Its tests do not run here"}, s.pushPlugin)
-	add(s, route{method: http.MethodPost, path: "/plugins/{owner}/{name}/{version}:approve", id: "approvePlugin", role: Admin,
-		text: "Say that crawls may use a plug-in"}, s.approvePlugin)
-	add(s, route{method: http.MethodPost, path: "/plugins/{owner}/{name}/{version}:disable", id: "disablePlugin", role: Admin,
-		text: "Say that a plug-in must not be used any more: running crawls notice it within ten seconds"}, s.disablePlugin)
+	add(s, route{method: http.MethodPost, path: "/plugins", id: "pushPlugin", role: Operator, status: http.StatusCreated,
+		upload: true, text: "Put a plug-in into the repository. A version never changes; the same again changes nothing. " +
+			"Its tests do not run here"}, s.pushPlugin)
+	add(s, route{method: http.MethodPost, path: "/plugins/{owner}/{name}/{version}:approve", id: "approvePlugin",
+		role: Admin, text: "Say that crawls may use a plug-in"}, s.approvePlugin)
+	add(s, route{method: http.MethodPost, path: "/plugins/{owner}/{name}/{version}:disable", id: "disablePlugin",
+		role: Admin, text: "Say that a plug-in must not be used any more: running crawls notice it within ten seconds"},
+		s.disablePlugin)
 }
 
 func (s *Server) pushPlugin(ctx context.Context, in *struct{ Body NewPlugin }) (*body[Plugin], error) {
@@ -135,7 +137,8 @@ func (s *Server) changePlugin(ctx context.Context, use string, do func(*repo.Rep
 		return nil, problem(ctx, http.StatusNotFound, "there is no plug-in "+use+": GET /plugins lists what there is")
 	case errors.Is(err, repo.ErrUnavailable):
 		s.log.Error("the repository of plug-ins cannot be asked", "error", err)
-		return nil, problem(ctx, http.StatusServiceUnavailable, "the repository of plug-ins cannot be asked now: try it again")
+		return nil, problem(ctx, http.StatusServiceUnavailable,
+			"the repository of plug-ins cannot be asked now: try it again")
 	case err != nil:
 		return nil, err
 	}

@@ -39,8 +39,9 @@ func (oneFarPlugin) Fetch(_ context.Context, use string) (*repo.Package, []byte,
 	if use != "shop/far@1.0.0" {
 		return nil, nil, fs.ErrNotExist
 	}
-	p, err := repo.Pack(fstest.MapFS{"plugin.toml": {Data: []byte("name = \"shop/far\"\nversion = \"1.0.0\"\nabi = \"whirlpool:1\"\ntier = \"wasm\"\n" +
-		"entry = \"a.wasm\"\nsummary = \"x\"\n[[serves]]\npoint = \"document\"\n")}, "a.wasm": {Data: []byte("x")}})
+	p, err := repo.Pack(fstest.MapFS{"plugin.toml": {Data: []byte("name = \"shop/far\"\nversion = \"1.0.0\"\n" +
+		"abi = \"whirlpool:1\"\ntier = \"wasm\"\nentry = \"a.wasm\"\nsummary = \"x\"\n[[serves]]\npoint = \"document\"\n")},
+		"a.wasm": {Data: []byte("x")}})
 	return p, nil, err
 }
 
@@ -97,7 +98,8 @@ func TestAPluginIsPushedAndApproved(t *testing.T) {
 	var p Plugin
 	for range 2 { // the same again changes nothing
 		a := w.ask("POST", base+"/plugins", content, keys[Operator])
-		if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated || p.Digest != packed.Digest || p.Trust.Level != repo.Unsigned || p.Trust.Usable {
+		if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated ||
+			p.Digest != packed.Digest || p.Trust.Level != repo.Unsigned || p.Trust.Usable {
 			t.Fatalf("pushed: %d %+v", a.status, p)
 		}
 	}
@@ -110,10 +112,12 @@ func TestAPluginIsPushedAndApproved(t *testing.T) {
 			t.Errorf("disabled by a %s: %d %s", role, a.status, a.body)
 		}
 	}
-	if read(t, w.ask("POST", at+":approve", "", keys[Admin]), &p); p.Trust.Level != repo.Approved || !p.Trust.Usable || p.Trust.By == "" {
+	if read(t, w.ask("POST", at+":approve", "", keys[Admin]), &p); p.Trust.Level != repo.Approved || !p.Trust.Usable ||
+		p.Trust.By == "" {
 		t.Errorf("approved: %+v", p.Trust)
 	}
-	if read(t, w.ask("POST", at+":disable", `{"why":"it is slow"}`, keys[Admin]), &p); p.Trust.Level != repo.Disabled || p.Trust.Usable || p.Trust.Why != "it is slow" {
+	if read(t, w.ask("POST", at+":disable", `{"why":"it is slow"}`, keys[Admin]), &p); p.Trust.Level != repo.Disabled ||
+		p.Trust.Usable || p.Trust.Why != "it is slow" {
 		t.Errorf("disabled: %+v", p.Trust)
 	}
 	if read(t, w.ask("GET", at, "", keys[Viewer]), &p); p.Trust.Level != repo.Disabled {
@@ -124,7 +128,8 @@ func TestAPluginIsPushedAndApproved(t *testing.T) {
 		if succeeded(a.Status) {
 			done = append(done, a.Action)
 		}
-		if a.Action == "pushPlugin" && succeeded(a.Status) && (!strings.Contains(string(a.Change), packed.Digest) || strings.Contains(string(a.Change), "package")) {
+		if a.Action == "pushPlugin" && succeeded(a.Status) &&
+			(!strings.Contains(string(a.Change), packed.Digest) || strings.Contains(string(a.Change), "package")) {
 			t.Errorf("the audit log has the push as %s", a.Change)
 		}
 	}
@@ -144,11 +149,13 @@ func TestAPluginIsTakenFromARegistry(t *testing.T) {
 	}
 	var p Plugin
 	a := w.ask("POST", base+"/plugins", content, keys[Operator])
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated || p.Use != "shop/far@1.0.0" || p.Trust.Usable {
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusCreated ||
+		p.Use != "shop/far@1.0.0" || p.Trust.Usable {
 		t.Fatalf("taken: %d %s", a.status, a.body)
 	}
 	last := w.audits.list()
-	if c := string(last[len(last)-1].Change); !strings.Contains(c, "oci://far.example/") || !strings.Contains(c, p.Digest) {
+	if c := string(last[len(last)-1].Change); !strings.Contains(c, "oci://far.example/") ||
+		!strings.Contains(c, p.Digest) {
 		t.Errorf("the audit log has %s", c)
 	}
 	for content, says := range map[string]string{
@@ -157,7 +164,8 @@ func TestAPluginIsTakenFromARegistry(t *testing.T) {
 		`{"source":"oci://far.example/shop/far:1.0.0","package":"bm9uZQ=="}`: "want one of the two",
 		`{"source":"oci://far.example/shop/far:1.0.0","signature":"x"}`:      "want one of the two",
 	} {
-		if a := w.ask("POST", base+"/plugins", content, keys[Operator]); a.status != 422 || !strings.Contains(a.body, says) || !strings.Contains(a.body, "body.source") {
+		if a := w.ask("POST", base+"/plugins", content, keys[Operator]); a.status != 422 || !strings.Contains(a.body, says) ||
+			!strings.Contains(a.body, "body.source") {
 			t.Errorf("%s: %d %s", content, a.status, a.body)
 		}
 	}
@@ -228,7 +236,8 @@ func TestAPushIsRefused(t *testing.T) {
 		t.Errorf("%d plug-ins are there", n)
 	}
 	w.s.Plugins = somePlugins{}
-	if a := w.ask("POST", base+"/plugins", good); a.status != http.StatusConflict || !strings.Contains(a.body, "no repository") {
+	if a := w.ask("POST", base+"/plugins", good); a.status != http.StatusConflict ||
+		!strings.Contains(a.body, "no repository") {
 		t.Errorf("without a repository: %d %s", a.status, a.body)
 	}
 }

@@ -82,7 +82,8 @@ type NodeNow struct {
 func (s *Server) pluginRoutes() {
 	add(s, route{method: http.MethodGet, path: "/plugins", id: "listPlugins", role: Viewer,
 		text: "List what nodes of pipelines can use, with their points and the schema of their settings"}, s.listPlugins)
-	add(s, route{method: http.MethodGet, path: "/plugins/{owner}/{name}/{version}", id: "getPlugin", role: Viewer, text: "Show a plug-in"}, s.getPlugin)
+	add(s, route{method: http.MethodGet, path: "/plugins/{owner}/{name}/{version}", id: "getPlugin", role: Viewer,
+		text: "Show a plug-in"}, s.getPlugin)
 	s.pluginChanges()
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/pipeline", id: "getPipeline", role: Viewer,
 		text: "What the nodes of an execution's pipeline did, and what waits before each stage"}, s.getPipeline)
@@ -106,8 +107,9 @@ func (s *Server) plugins(ctx context.Context) (items []Plugin, faults []string, 
 
 func pluginOf(i *repo.Item) Plugin {
 	d := i.Descriptor
-	p := Plugin{Use: d.Use(), Name: d.Name, Version: d.Version, Tier: string(d.Tier), Summary: d.Summary, Authors: d.Authors, License: d.License,
-		Serves: make([]PluginServes, len(d.Serves)), Limits: d.Limits, Config: d.Config, Digest: i.Digest, Pushed: i.Pushed, Trust: i.Trust}
+	p := Plugin{Use: d.Use(), Name: d.Name, Version: d.Version, Tier: string(d.Tier), Summary: d.Summary,
+		Authors: d.Authors, License: d.License, Serves: make([]PluginServes, len(d.Serves)), Limits: d.Limits,
+		Config: d.Config, Digest: i.Digest, Pushed: i.Pushed, Trust: i.Trust}
 	for i, at := range d.Serves {
 		p.Serves[i] = PluginServes{Point: string(at.Point), Needs: at.Needs, Adds: at.Adds}
 	}
@@ -169,6 +171,7 @@ func (s *Server) getPipeline(ctx context.Context, in *ExecutionPath) (*body[Pipe
 }
 
 func nodeNow(f *chain.Figures) NodeNow {
-	return NodeNow{Node: f.Node, At: string(f.At), Use: f.Use, Calls: f.Calls, Patched: f.Patched, Dropped: f.Dropped, Errors: f.Errors,
-		Skipped: f.Skipped, Passed: f.Passed, P50: f.P50.Microseconds(), P95: f.P95.Microseconds(), Tripped: f.Tripped}
+	return NodeNow{Node: f.Node, At: string(f.At), Use: f.Use, Calls: f.Calls, Patched: f.Patched, Dropped: f.Dropped,
+		Errors: f.Errors, Skipped: f.Skipped, Passed: f.Passed, P50: f.P50.Microseconds(), P95: f.P95.Microseconds(),
+		Tripped: f.Tripped}
 }

@@ -25,13 +25,14 @@ func (somePlugins) List(context.Context) (items []repo.Item, err error) {
 	}
 	own := &plugin.Descriptor{Name: "shop/price", Version: "1.2.0", Tier: plugin.WASM, Summary: "Reads prices",
 		Serves: []plugin.Serves{{Point: crawl.AtDocument, Adds: map[string]string{"price": "number"}}}}
-	items = append(items, repo.Item{Descriptor: own, Digest: "sha256:9f", Trust: repo.Trust{Level: repo.Unsigned, Wants: "approve it"}})
+	items = append(items, repo.Item{Descriptor: own, Digest: "sha256:9f",
+		Trust: repo.Trust{Level: repo.Unsigned, Wants: "approve it"}})
 	return items, errors.New("shop/old@1.0.0: its digest is another")
 }
 
 func (somePlugins) Figures(_ context.Context, id crawl.JobID) ([]chain.Figures, error) {
-	return []chain.Figures{{Node: "lang", At: crawl.AtRecord, Use: "builtin/lang@1", Calls: 7, Dropped: 2, P50: 8 * time.Microsecond,
-		P95: time.Millisecond, Errors: int64(len(id))}}, nil
+	return []chain.Figures{{Node: "lang", At: crawl.AtRecord, Use: "builtin/lang@1", Calls: 7, Dropped: 2,
+		P50: 8 * time.Microsecond, P95: time.Millisecond, Errors: int64(len(id))}}, nil
 }
 
 func (somePlugins) Waiting(context.Context) (map[string]int, error) {
@@ -65,7 +66,8 @@ func TestPluginsAreListed(t *testing.T) {
 	if one.Digest != "sha256:9f" || one.Trust.Usable || one.Trust.Wants == "" || one.Serves[0].Adds["price"] != "number" {
 		t.Errorf("%+v", one)
 	}
-	if a := w.ask(http.MethodGet, "/api/v1/plugins/shop/price/9.9.9", ""); a.status != http.StatusNotFound || !strings.Contains(a.body, "shop/price@9.9.9") {
+	if a := w.ask(http.MethodGet, "/api/v1/plugins/shop/price/9.9.9", ""); a.status != http.StatusNotFound ||
+		!strings.Contains(a.body, "shop/price@9.9.9") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

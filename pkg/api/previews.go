@@ -40,10 +40,13 @@ type PreviewPath struct {
 
 func (s *Server) previewRoutes() {
 	add(s, route{method: http.MethodPost, path: "/executions/{ex}/preview", id: "previewRevision", role: Viewer,
-		text: "Tell what an edit would do to what is queued, left out and fetched: within a second by a sample, then exactly"}, s.preview)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/previews/{preview}", id: "getPreview", role: Viewer, text: "Show how far a preview is"},
+		text: "Tell what an edit would do to what is queued, left out and fetched: within a second by a sample, then " +
+			"exactly"}, s.preview)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/previews/{preview}", id: "getPreview", role: Viewer,
+		text: "Show how far a preview is"},
 		s.getPreview)
-	add(s, route{method: http.MethodDelete, path: "/executions/{ex}/previews/{preview}", id: "cancelPreview", role: Viewer, text: "End a preview"},
+	add(s, route{method: http.MethodDelete, path: "/executions/{ex}/previews/{preview}", id: "cancelPreview", role: Viewer,
+		text: "End a preview"},
 		s.cancelPreview)
 }
 
@@ -212,7 +215,8 @@ func (ps *previews) based(ctx context.Context, job crawl.JobID, r *NewRevision) 
 	}
 	of := c.shownNow().Answer.Epoch
 	if r.Epoch != 0 && r.Epoch != of {
-		return fmt.Errorf("%w: the preview was made of revision %d, the edit of revision %d: make the preview again", workflow.ErrConflict, of, r.Epoch)
+		return fmt.Errorf("%w: the preview was made of revision %d, the edit of revision %d: make the preview again",
+			workflow.ErrConflict, of, r.Epoch)
 	}
 	r.Epoch = of
 	return nil

@@ -53,7 +53,9 @@ func (s *Server) quotaOf(ctx context.Context, of string) (*AccountQuota, error) 
 		return nil, err
 	}
 	if role == undeclared && own == nil {
-		return nil, fmt.Errorf("%w: there is no account %.60q: give role:user, the id of a person, or key: and the id of a key", workflow.ErrNotFound, of)
+		return nil,
+			fmt.Errorf("%w: there is no account %.60q: give role:user, the id of a person, or key: and the id of a key",
+				workflow.ErrNotFound, of)
 	}
 	q, err := all.Of(ctx, of)
 	if err != nil {

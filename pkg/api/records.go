@@ -40,21 +40,26 @@ type clustersIn struct {
 }
 
 func (s *Server) recordRoutes() {
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records", id: "listRecords", role: Viewer, text: "Records, found by words and filters"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records", id: "listRecords", role: Viewer,
+		text: "Records, found by words and filters"},
 		s.listRecords)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}", id: "getRecord", role: Viewer, text: "All that is stored of a page"}, s.getRecord)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/versions/{visit}/diff", id: "compareVersions", role: Viewer,
-		text: "What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history"}, s.compareVersions)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}", id: "getRecord", role: Viewer,
+		text: "All that is stored of a page"}, s.getRecord)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/versions/{visit}/diff",
+		id: "compareVersions", role: Viewer,
+		text: "What a page was at an earlier visit beside what it is, in plain text; kept with revisit.history"},
+		s.compareVersions)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/rules", id: "applyRules", role: Viewer,
 		text: "What the site rules of the execution find in a page, and where"}, s.recordRules)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer, stream: true,
-		text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer,
+		stream: true, text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/screenshot", id: "getScreenshot",
 		role: Viewer, stream: true,
 		text: "The picture of a page that was rendered, as WebP; kept with render.screenshot"}, s.getScreenshot)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters", id: "listClusters", role: Viewer,
 		text: "Originals with their copies, the largest first"}, s.listClusters)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters/{id}", id: "getCluster", role: Viewer, text: "A cluster with its members"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters/{id}", id: "getCluster", role: Viewer,
+		text: "A cluster with its members"},
 		s.getCluster)
 }
 
@@ -63,7 +68,8 @@ func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.
 	if err != nil {
 		return nil, err
 	}
-	f := explore.RecordFilter{Query: in.Query, Sort: in.Sort, Since: in.Since, Until: in.Until, Lang: in.Lang, Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
+	f := explore.RecordFilter{Query: in.Query, Sort: in.Sort, Since: in.Since, Until: in.Until, Lang: in.Lang,
+		Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
 		Facets: in.Facets, Fields: map[string]string{}}
 	for _, field := range in.Fields {
 		name, value, _ := strings.Cut(field, "=")

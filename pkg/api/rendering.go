@@ -51,12 +51,14 @@ func (s *Server) switchRendering(ctx context.Context, in *struct {
 
 // templates are what is known of the templates of pages.
 type templates interface {
-	ChangeTemplate(ctx context.Context, job crawl.JobID, host string, template uint64, change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error)
+	ChangeTemplate(ctx context.Context, job crawl.JobID, host string, template uint64,
+		change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error)
 }
 
 // SwitchTemplate decides what becomes of the pages of a template, and says what it changed; nil: nothing. Unknown
 // templates are workflow.ErrNotFound.
-func SwitchTemplate(ctx context.Context, in templates, id crawl.JobID, r RenderSwitch) (*report.Template, *workflow.RenderSwitchEvent, error) {
+func SwitchTemplate(ctx context.Context, in templates, id crawl.JobID,
+	r RenderSwitch) (*report.Template, *workflow.RenderSwitchEvent, error) {
 	template, err := r.ID()
 	if err != nil {
 		return nil, nil, crawl.Permanent(err)
@@ -84,7 +86,8 @@ func SwitchTemplate(ctx context.Context, in templates, id crawl.JobID, r RenderS
 	if from == to {
 		return &out, nil, nil
 	}
-	return &out, &workflow.RenderSwitchEvent{Host: r.Host, Template: report.TemplateID(template), Shape: t.Shape, From: switchWord(from), To: switchWord(to)}, nil
+	return &out, &workflow.RenderSwitchEvent{Host: r.Host, Template: report.TemplateID(template), Shape: t.Shape,
+		From: switchWord(from), To: switchWord(to)}, nil
 }
 
 // switchWord is a switch for people.

@@ -21,7 +21,8 @@ func TestRendering(t *testing.T) {
 	if r.Rendered != 12 || r.Pages != 24 || r.Links != 148 || r.Claimed != 296 || r.CPU != 7400 || len(r.Templates) != 1 {
 		t.Errorf("%+v", r)
 	}
-	if one := r.Templates[0]; one.ID != "8000000000000001" || one.PerLink != 0.05 || !strings.Contains(one.Words, "12 of 12 renders gained") {
+	if one := r.Templates[0]; one.ID != "8000000000000001" || one.PerLink != 0.05 ||
+		!strings.Contains(one.Words, "12 of 12 renders gained") {
 		t.Errorf("%+v", one)
 	}
 	if got := w.ask(http.MethodGet, base+"/executions/no-1/rendering", ""); got.status != 404 {

@@ -83,7 +83,8 @@ type note struct {
 // notes reads the events about revisions.
 func (s *Server) notes(ctx context.Context, id crawl.JobID) (*noted, error) {
 	out := &noted{active: map[uint32]*note{}, discarded: map[int64]*note{}}
-	filter := workflow.EventFilter{Execution: id, Types: []string{workflow.EventProposed, workflow.EventRevised, workflow.EventDiscarded}}
+	filter := workflow.EventFilter{Execution: id,
+		Types: []string{workflow.EventProposed, workflow.EventRevised, workflow.EventDiscarded}}
 	for after := int64(0); ; {
 		const most = 200
 		events, err := s.Workflows.Events(ctx, filter, after, most)
@@ -128,7 +129,8 @@ func (n *noted) others(revisions []crawl.Revision) (out []Revision) {
 		last = crawl.EpochOf(revisions[len(revisions)-1].Job.Epoch)
 	}
 	for _, p := range n.proposals {
-		r := Revision{Epoch: p.Epoch, State: RevisionProposed, At: p.at, By: p.by, Message: p.Message, Undoes: p.Undoes, Changes: full(p.Changes)}
+		r := Revision{Epoch: p.Epoch, State: RevisionProposed, At: p.at, By: p.by, Message: p.Message, Undoes: p.Undoes,
+			Changes: full(p.Changes)}
 		d := n.discarded[p.Proposal]
 		switch a := n.active[p.Epoch]; {
 		case d != nil:

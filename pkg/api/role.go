@@ -48,17 +48,20 @@ func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
 	switch {
 	case need == Anyone || need != undeclared && who.Role >= need:
 		if scope := ctx.Operation().Tags; need != Anyone && !who.within(scope[0], ctx.Method()) {
-			_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, fmt.Sprintf("the key's scopes do not cover %s: make one with that scope", scope[0]))
+			_ = huma.WriteErr(s.api, ctx, http.StatusForbidden,
+				fmt.Sprintf("the key's scopes do not cover %s: make one with that scope", scope[0]))
 			return
 		}
 		next(ctx)
 	case who.Role < Viewer:
 		ctx.SetHeader("WWW-Authenticate", `Bearer realm="whirlpool"`)
-		_ = huma.WriteErr(s.api, ctx, http.StatusUnauthorized, "sign in: `whirlpool login-url` prints a link for a browser; programs send an API key "+
-			"as Authorization: Bearer (`whirlpool key` makes one)")
+		_ = huma.WriteErr(s.api, ctx, http.StatusUnauthorized,
+			"sign in: `whirlpool login-url` prints a link for a browser; programs send an API key "+
+				"as Authorization: Bearer (`whirlpool key` makes one)")
 	default:
-		_ = huma.WriteErr(s.api, ctx, http.StatusForbidden, fmt.Sprintf("this needs the role %s, and you are signed in as %s: use a link or key with more rights",
-			need, who.Role))
+		_ = huma.WriteErr(s.api, ctx, http.StatusForbidden,
+			fmt.Sprintf("this needs the role %s, and you are signed in as %s: use a link or key with more rights",
+				need, who.Role))
 	}
 }
 

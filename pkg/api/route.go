@@ -37,9 +37,10 @@ const (
 
 // add registers an operation. What its handler returns as an error becomes a problem.
 func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (*O, error)) {
-	op := huma.Operation{Method: r.method, Path: base + r.path, OperationID: r.id, Summary: r.text, Tags: []string{tagOf(r.path)},
-		DefaultStatus: r.status, MaxBodyBytes: maxBody, BodyReadTimeout: handlerTime, SkipValidateBody: r.json,
-		Metadata: map[string]any{metaRole: r.role, metaStream: r.stream}, Extensions: map[string]any{"x-role": r.role.String()}}
+	op := huma.Operation{Method: r.method, Path: base + r.path, OperationID: r.id, Summary: r.text,
+		Tags: []string{tagOf(r.path)}, DefaultStatus: r.status, MaxBodyBytes: maxBody, BodyReadTimeout: handlerTime,
+		SkipValidateBody: r.json, Metadata: map[string]any{metaRole: r.role, metaStream: r.stream},
+		Extensions: map[string]any{"x-role": r.role.String()}}
 	if r.upload {
 		op.MaxBodyBytes, op.BodyReadTimeout = maxUpload, uploadTime
 	}

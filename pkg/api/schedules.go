@@ -21,22 +21,29 @@ type SchedulePath struct {
 func (p SchedulePath) id() workflow.ScheduleID { return workflow.ScheduleID(p.ID) }
 
 func (s *Server) scheduleRoutes() {
-	add(s, route{method: http.MethodGet, path: "/schedules", id: "listSchedules", role: Viewer, text: "List schedules, the newest first"}, s.listSchedules)
+	add(s, route{method: http.MethodGet, path: "/schedules", id: "listSchedules", role: Viewer,
+		text: "List schedules, the newest first"}, s.listSchedules)
 	add(s, route{method: http.MethodPost, path: "/schedules:forecast", id: "forecastSchedule", role: Viewer,
 		text: "Say in words what a rule is, and its next slots; nothing is stored"}, s.forecastSchedule)
-	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/schedules", id: "addSchedule", role: User, status: http.StatusCreated,
-		text: "Make a schedule of a workflow"}, s.addSchedule)
-	add(s, route{method: http.MethodGet, path: "/schedules/{id}", id: "getSchedule", role: Viewer, text: "Show a schedule"}, s.getSchedule)
-	add(s, route{method: http.MethodPut, path: "/schedules/{id}", id: "changeSchedule", role: User, text: "Give a schedule another rule"}, s.changeSchedule)
-	add(s, route{method: http.MethodDelete, path: "/schedules/{id}", id: "removeSchedule", role: User, status: http.StatusNoContent,
-		text: "Delete a schedule and its slots; its executions stay"}, s.removeSchedule)
-	add(s, route{method: http.MethodPost, path: "/schedules/{id}:pause", id: "pauseSchedule", role: User, text: "Let nothing begin by a schedule"},
+	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/schedules", id: "addSchedule", role: User,
+		status: http.StatusCreated, text: "Make a schedule of a workflow"}, s.addSchedule)
+	add(s, route{method: http.MethodGet, path: "/schedules/{id}", id: "getSchedule", role: Viewer,
+		text: "Show a schedule"}, s.getSchedule)
+	add(s, route{method: http.MethodPut, path: "/schedules/{id}", id: "changeSchedule", role: User,
+		text: "Give a schedule another rule"}, s.changeSchedule)
+	add(s, route{method: http.MethodDelete, path: "/schedules/{id}", id: "removeSchedule", role: User,
+		status: http.StatusNoContent, text: "Delete a schedule and its slots; its executions stay"}, s.removeSchedule)
+	add(s, route{method: http.MethodPost, path: "/schedules/{id}:pause", id: "pauseSchedule", role: User,
+		text: "Let nothing begin by a schedule"},
 		s.pauseSchedule)
-	add(s, route{method: http.MethodPost, path: "/schedules/{id}:resume", id: "resumeSchedule", role: User, text: "Let a schedule go on, from now"},
+	add(s, route{method: http.MethodPost, path: "/schedules/{id}:resume", id: "resumeSchedule", role: User,
+		text: "Let a schedule go on, from now"},
 		s.resumeSchedule)
-	add(s, route{method: http.MethodGet, path: "/schedules/{id}/upcoming", id: "listUpcomingSlots", role: Viewer, text: "Tell the next slots of a schedule"},
+	add(s, route{method: http.MethodGet, path: "/schedules/{id}/upcoming", id: "listUpcomingSlots", role: Viewer,
+		text: "Tell the next slots of a schedule"},
 		s.upcomingSlots)
-	add(s, route{method: http.MethodGet, path: "/slots", id: "listSlots", role: Viewer, text: "List slots and what became of them, the latest first"}, s.listSlots)
+	add(s, route{method: http.MethodGet, path: "/slots", id: "listSlots", role: Viewer,
+		text: "List slots and what became of them, the latest first"}, s.listSlots)
 }
 
 func (s *Server) listSchedules(ctx context.Context, in *struct {
@@ -134,6 +141,7 @@ func (s *Server) listSlots(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.Schedules.Slots(ctx, workflow.SlotFilter{Schedule: workflow.ScheduleID(in.Schedule), Workflow: in.Workflow, States: in.State}, p)
+	l, err := s.Schedules.Slots(ctx,
+		workflow.SlotFilter{Schedule: workflow.ScheduleID(in.Schedule), Workflow: in.Workflow, States: in.State}, p)
 	return list(ctx, s, l, err)
 }

@@ -23,7 +23,8 @@ func (s *Server) getScreenshot(ctx context.Context, in *RecordPath) (*huma.Strea
 		return nil, err
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%w: the page has no screenshot: set render.screenshot in the definition, and the next execution keeps them", workflow.ErrNotFound)
+		return nil, fmt.Errorf("%w: the page has no screenshot: set render.screenshot in the definition, and the next "+
+			"execution keeps them", workflow.ErrNotFound)
 	}
 	dir, err := s.dir(ctx, in.job())
 	if err != nil {
@@ -31,7 +32,8 @@ func (s *Server) getScreenshot(ctx context.Context, in *RecordPath) (*huma.Strea
 	}
 	f, err := openIn(dir, name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the screenshot %s is not here: on a cluster it lies beside the WARC files of the node that rendered the page", workflow.ErrNotFound, name)
+		return nil, fmt.Errorf("%w: the screenshot %s is not here: on a cluster it lies beside the WARC files of the node "+
+			"that rendered the page", workflow.ErrNotFound, name)
 	}
 	info, err := f.Stat()
 	if err != nil {

@@ -107,8 +107,9 @@ func config() huma.Config {
 	c.RejectUnknownQueryParameters = true
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", nameOf)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"session": {Type: "apiKey", In: "cookie", Name: "whirlpool", Description: "made by POST /api/v1/session; its name ends in the port"},
-		"key":     {Type: "http", Scheme: "bearer", Description: "an API key: wpk_…"},
+		"session": {Type: "apiKey", In: "cookie", Name: "whirlpool",
+			Description: "made by POST /api/v1/session; its name ends in the port"},
+		"key": {Type: "http", Scheme: "bearer", Description: "an API key: wpk_…"},
 	}
 	return c
 }

@@ -37,7 +37,8 @@ type LoginURL struct {
 
 func (s *Server) sessionRoutes() {
 	add(s, route{method: http.MethodGet, path: "/me", id: "getMe", role: Anyone, text: "Who is signed in"}, s.getMe)
-	add(s, route{method: http.MethodPost, path: "/session", id: "signIn", role: Anyone, text: "Sign in by the token of a link; the cookie of the answer is the session"},
+	add(s, route{method: http.MethodPost, path: "/session", id: "signIn", role: Anyone,
+		text: "Sign in by the token of a link; the cookie of the answer is the session"},
 		s.signIn)
 	add(s, route{method: http.MethodDelete, path: "/session", id: "signOut", role: Anyone, text: "Sign out"}, s.signOut)
 	add(s, route{method: http.MethodPost, path: "/login-urls", id: "makeLoginURL", role: Admin, status: http.StatusCreated,
@@ -45,7 +46,8 @@ func (s *Server) sessionRoutes() {
 }
 
 func (s *Server) meOf(who Identity) Me {
-	me := Me{Actor: who.Actor, Role: who.Role.String(), Via: who.Via, Version: crawl.Version, SignedIn: who.Role >= Viewer, Name: who.Name, OIDC: s.OIDC != nil}
+	me := Me{Actor: who.Actor, Role: who.Role.String(), Via: who.Via, Version: crawl.Version, SignedIn: who.Role >= Viewer,
+		Name: who.Name, OIDC: s.OIDC != nil}
 	if !me.SignedIn {
 		me.Role, me.Via = Anyone.String(), "none"
 	}
@@ -71,7 +73,8 @@ func (s *Server) signIn(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if !good {
-		return nil, problem(ctx, http.StatusUnauthorized, "the link was used, or is older than a quarter of an hour: `whirlpool login-url` prints a new one")
+		return nil, problem(ctx, http.StatusUnauthorized,
+			"the link was used, or is older than a quarter of an hour: `whirlpool login-url` prints a new one")
 	}
 	c, err := s.guard.open(ctx, role, nil)
 	if err != nil {

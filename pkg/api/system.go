@@ -34,10 +34,14 @@ type SettingChange struct {
 func (s *Server) systemRoutes() {
 	add(s, route{method: http.MethodGet, path: "/logs", id: "listLogs", role: Viewer,
 		text: "Lines of the server's log and, of an execution, of its crawl.log, the newest first"}, s.listLogs)
-	add(s, route{method: http.MethodGet, path: "/logs/{id}", id: "getLogLine", role: Viewer, text: "One line, by its permanent id"}, s.getLogLine)
-	add(s, route{method: http.MethodGet, path: "/agents", id: "listAgents", role: Viewer, text: "Programs that crawl"}, s.listAgents)
-	add(s, route{method: http.MethodGet, path: "/settings", id: "listSettings", role: Viewer, text: "Settings of the server"}, s.listSettings)
-	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin, text: "Change settings of the server"}, s.changeSettings)
+	add(s, route{method: http.MethodGet, path: "/logs/{id}", id: "getLogLine", role: Viewer,
+		text: "One line, by its permanent id"}, s.getLogLine)
+	add(s, route{method: http.MethodGet, path: "/agents", id: "listAgents", role: Viewer, text: "Programs that crawl"},
+		s.listAgents)
+	add(s, route{method: http.MethodGet, path: "/settings", id: "listSettings", role: Viewer,
+		text: "Settings of the server"}, s.listSettings)
+	add(s, route{method: http.MethodPatch, path: "/settings", id: "changeSettings", role: Admin,
+		text: "Change settings of the server"}, s.changeSettings)
 	add(s, route{method: http.MethodGet, path: "/settings/changes", id: "listSettingChanges", role: Viewer,
 		text: "What was changed of the settings, the newest first"},
 		s.listSettingChanges)
@@ -65,8 +69,9 @@ func (s *Server) listLogs(ctx context.Context, in *logsIn) (*body[explore.List[e
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.Explore.Logs(ctx, explore.LogFilter{Source: in.Source, Level: in.Level, Execution: crawl.JobID(in.Execution), Host: in.Host,
-		Verdict: in.Verdict, Reason: in.Reason, Status: in.Status, Since: in.Since, Until: in.Until, Query: in.Query, After: in.After}, p)
+	l, err := s.Explore.Logs(ctx, explore.LogFilter{Source: in.Source, Level: in.Level,
+		Execution: crawl.JobID(in.Execution), Host: in.Host, Verdict: in.Verdict, Reason: in.Reason, Status: in.Status,
+		Since: in.Since, Until: in.Until, Query: in.Query, After: in.After}, p)
 	return listed(ctx, s, l, err)
 }
 

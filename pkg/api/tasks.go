@@ -30,19 +30,25 @@ type hostsIn struct {
 }
 
 func (s *Server) taskRoutes() {
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/tasks", id: "listTasks", role: Viewer, text: "URLs of an execution, with their states"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/tasks", id: "listTasks", role: Viewer,
+		text: "URLs of an execution, with their states"},
 		s.listTasks)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/task-counts", id: "countTasks", role: Viewer,
 		text: "How many URLs are in which state, and why"}, s.countTasks)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/graph", id: "getGraph", role: Viewer, text: "How a URL was found, and what it links to"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/graph", id: "getGraph", role: Viewer,
+		text: "How a URL was found, and what it links to"},
 		s.getGraph)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/whirl", id: "getWhirl", role: Viewer, text: "Shape of an execution: depths and hosts"},
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/whirl", id: "getWhirl", role: Viewer,
+		text: "Shape of an execution: depths and hosts"},
 		s.getWhirl)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/hosts", id: "listHosts", role: Viewer, text: "Hosts, and what they wait for"}, s.listHosts)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/hosts/{key}", id: "getHost", role: Viewer, text: "A host with its last requests"}, s.getHost)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/hosts", id: "listHosts", role: Viewer,
+		text: "Hosts, and what they wait for"}, s.listHosts)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/hosts/{key}", id: "getHost", role: Viewer,
+		text: "A host with its last requests"}, s.getHost)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/series", id: "getSeries", role: Viewer,
 		text: "Samples: seconds of the last quarter of an hour, else ten seconds"}, s.getSeries)
-	add(s, route{method: http.MethodGet, path: "/executions/{ex}/index", id: "getIndex", role: Viewer, text: "How far the index of an execution is"}, s.getIndex)
+	add(s, route{method: http.MethodGet, path: "/executions/{ex}/index", id: "getIndex", role: Viewer,
+		text: "How far the index of an execution is"}, s.getIndex)
 }
 
 // listed is list for what the explorer returns.
@@ -60,7 +66,8 @@ func (s *Server) listTasks(ctx context.Context, in *tasksIn) (*body[explore.List
 	if err != nil {
 		return nil, err
 	}
-	f := explore.TaskFilter{State: in.State, Host: in.Host, Verdict: in.Verdict, Reason: in.Reason, Kind: in.Kind, Status: in.Status, Query: in.Query}
+	f := explore.TaskFilter{State: in.State, Host: in.Host, Verdict: in.Verdict, Reason: in.Reason, Kind: in.Kind,
+		Status: in.Status, Query: in.Query}
 	if in.Depth >= 0 {
 		f.Depth = &in.Depth
 	}

@@ -31,8 +31,8 @@ type Told[T any] struct {
 const maxTopics = 20
 
 // lively are the states in which an execution has progress.
-var lively = []workflow.State{workflow.Pending, workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused, workflow.Stopping,
-	workflow.Cancelling, workflow.Finalizing}
+var lively = []workflow.State{workflow.Pending, workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused,
+	workflow.Stopping, workflow.Cancelling, workflow.Finalizing}
 
 // topicsOf reads the names of topics: executions, workflows, agents, logs:LEVEL, and execution:ID, series:ID, tail:ID.
 func (s *Server) topicsOf(ctx context.Context, names []string) (out []topic, err error) {
@@ -42,7 +42,8 @@ func (s *Server) topicsOf(ctx context.Context, names []string) (out []topic, err
 	for _, name := range names {
 		kind, id, named := strings.Cut(name, ":")
 		t := topic{name: name}
-		if alone := slices.Contains([]string{"executions", "workflows", "agents"}, kind); alone && named || kind == "logs" && !isLevel(strings.ToUpper(id)) {
+		if alone := slices.Contains([]string{"executions", "workflows", "agents"}, kind); alone && named ||
+			kind == "logs" && !isLevel(strings.ToUpper(id)) {
 			kind = "" // each name is made for itself, as often as somebody follows it
 		}
 		switch kind {
@@ -60,7 +61,8 @@ func (s *Server) topicsOf(ctx context.Context, names []string) (out []topic, err
 			}
 			s.ofExecution(&t, kind, crawl.JobID(id))
 		default:
-			return nil, fmt.Errorf("%w: there is no topic %q: executions, workflows, agents, logs:LEVEL, execution:ID, series:ID or tail:ID",
+			return nil, fmt.Errorf("%w: there is no topic %q: executions, workflows, agents, logs:LEVEL, execution:ID, "+
+				"series:ID or tail:ID",
 				explore.ErrInvalid, name)
 		}
 		out = append(out, t)

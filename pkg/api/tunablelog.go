@@ -50,7 +50,8 @@ func (t *Tunables) last(ctx context.Context) (map[string]SettingChanged, error) 
 func (t *Tunables) Set(ctx context.Context, actor, key, value string) error {
 	one := t.find(key)
 	if one == nil {
-		return wrongSetting(key, key+" cannot be changed while the program runs: change its configuration or flags and start it again")
+		return wrongSetting(key, key+" cannot be changed while the program runs: change its configuration or flags and "+
+			"start it again")
 	}
 	if wrong := one.Check(value); wrong != "" {
 		return wrongSetting(key, fmt.Sprintf("%s: %q: %s", key, value, wrong))

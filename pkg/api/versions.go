@@ -29,15 +29,17 @@ type VersionDiff struct {
 }
 
 func (s *Server) versionRoutes() {
-	add(s, route{method: http.MethodGet, path: "/workflows/{wf}/versions", id: "listVersions", role: Viewer, text: "List versions, the newest first"},
+	add(s, route{method: http.MethodGet, path: "/workflows/{wf}/versions", id: "listVersions", role: Viewer,
+		text: "List versions, the newest first"},
 		s.listVersions)
-	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/versions", id: "addVersion", role: User, status: http.StatusCreated,
-		text: "Make a version the current one; an equal definition makes none"}, s.addVersion)
-	add(s, route{method: http.MethodGet, path: "/workflows/{wf}/versions/{n}", id: "getVersion", role: Viewer, text: "Show a version"}, s.getVersion)
+	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/versions", id: "addVersion", role: User,
+		status: http.StatusCreated, text: "Make a version the current one; an equal definition makes none"}, s.addVersion)
+	add(s, route{method: http.MethodGet, path: "/workflows/{wf}/versions/{n}", id: "getVersion", role: Viewer,
+		text: "Show a version"}, s.getVersion)
 	add(s, route{method: http.MethodGet, path: "/workflows/{wf}/versions/{n}/diff", id: "diffVersions", role: Viewer,
 		text: "Tell what differs from another version"}, s.diffVersions)
-	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/versions/{n}:restore", id: "restoreVersion", role: User, status: http.StatusCreated,
-		text: "Make the definition of an older version the next one"}, s.restoreVersion)
+	add(s, route{method: http.MethodPost, path: "/workflows/{wf}/versions/{n}:restore", id: "restoreVersion", role: User,
+		status: http.StatusCreated, text: "Make the definition of an older version the next one"}, s.restoreVersion)
 }
 
 func (s *Server) listVersions(ctx context.Context, in *struct {

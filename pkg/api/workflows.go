@@ -45,17 +45,22 @@ type workflowsIn struct {
 }
 
 func (s *Server) workflowRoutes() {
-	add(s, route{method: http.MethodGet, path: "/workflows", id: "listWorkflows", role: Viewer, text: "List workflows"}, s.listWorkflows)
+	add(s, route{method: http.MethodGet, path: "/workflows", id: "listWorkflows", role: Viewer, text: "List workflows"},
+		s.listWorkflows)
 	add(s, route{method: http.MethodPost, path: "/workflows", id: "createWorkflow", role: User, status: http.StatusCreated,
 		text: "Make a workflow with its first version"}, s.createWorkflow)
 	add(s, route{method: http.MethodPost, path: "/workflows:validate", id: "validateWorkflow", role: Viewer,
 		text: "Check a definition and say what it will do; nothing is stored"}, s.validateWorkflow)
-	add(s, route{method: http.MethodGet, path: "/workflows/{wf}", id: "getWorkflow", role: Viewer, text: "Show a workflow"}, s.getWorkflow)
-	add(s, route{method: http.MethodPatch, path: "/workflows/{wf}", id: "changeWorkflow", role: User, text: "Change name, labels, or whether it is archived"},
+	add(s, route{method: http.MethodGet, path: "/workflows/{wf}", id: "getWorkflow", role: Viewer,
+		text: "Show a workflow"}, s.getWorkflow)
+	add(s, route{method: http.MethodPatch, path: "/workflows/{wf}", id: "changeWorkflow", role: User,
+		text: "Change name, labels, or whether it is archived"},
 		s.changeWorkflow)
-	add(s, route{method: http.MethodDelete, path: "/workflows/{wf}", id: "archiveWorkflow", role: User, text: "Archive a workflow: no new executions"},
+	add(s, route{method: http.MethodDelete, path: "/workflows/{wf}", id: "archiveWorkflow", role: User,
+		text: "Archive a workflow: no new executions"},
 		s.archiveWorkflow)
-	add(s, route{method: http.MethodPost, path: "/workflows/{wf}:run", id: "runWorkflow", role: User, status: http.StatusCreated, text: "Start an execution"},
+	add(s, route{method: http.MethodPost, path: "/workflows/{wf}:run", id: "runWorkflow", role: User,
+		status: http.StatusCreated, text: "Start an execution"},
 		s.runWorkflow)
 }
 
@@ -81,10 +86,12 @@ func list[T any](ctx context.Context, s *Server, l *workflow.List[T], err error)
 	return &body[workflow.List[T]]{out}, nil
 }
 
-func (s *Server) createWorkflow(ctx context.Context, in *struct{ Body NewWorkflow }) (*tagged[workflow.Workflow], error) {
+func (s *Server) createWorkflow(ctx context.Context,
+	in *struct{ Body NewWorkflow }) (*tagged[workflow.Workflow], error) {
 	b := in.Body
-	return taggedWorkflow(s.Workflows.Create(ctx, actorOf(ctx), workflow.New{Name: b.Name, Slug: b.Slug, Source: b.Source, Labels: b.Labels,
-		Message: b.Message}))
+	return taggedWorkflow(s.Workflows.Create(ctx, actorOf(ctx),
+		workflow.New{Name: b.Name, Slug: b.Slug, Source: b.Source, Labels: b.Labels,
+			Message: b.Message}))
 }
 
 func taggedWorkflow(w *workflow.Workflow, err error) (*tagged[workflow.Workflow], error) {

@@ -52,7 +52,8 @@ func TestParseRetry(t *testing.T) {
 		{"private-address", retryable, []string{"private-address"}},
 		{"done", retryable, []string{"done"}}, // no failure: nothing has that reason
 	} {
-		if r := ParseRetry(strings.Fields(c.words)); !slices.Equal(r.Verdicts, c.verdicts) || !slices.Equal(r.Reasons, c.reasons) {
+		if r := ParseRetry(strings.Fields(c.words)); !slices.Equal(r.Verdicts, c.verdicts) ||
+			!slices.Equal(r.Reasons, c.reasons) {
 			t.Errorf("%s: %v %q", c.words, r.Verdicts, r.Reasons)
 		}
 	}

@@ -41,7 +41,8 @@ func (a *Assets) check() []error {
 	case AssetsNone, AssetsAny, AssetsJob:
 		return nil
 	}
-	return []error{&KeyError{"assets.scope", fmt.Sprintf("%q: want any or job, or nothing at all for none", string(a.Scope))}}
+	return []error{&KeyError{"assets.scope",
+		fmt.Sprintf("%q: want any or job, or nothing at all for none", string(a.Scope))}}
 }
 
 // Set implements pflag.Value.

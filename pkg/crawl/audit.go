@@ -35,8 +35,10 @@ type AuditReport struct {
 	Directory *DirectoryAudit `json:"directory,omitempty"` // nil: a job of a cluster
 	Cluster   *ClusterAudit   `json:"cluster,omitempty"`   // nil: a crawl in a directory
 
-	Faults   []string `json:"faults,omitempty"`   // what is wrong, a sentence each
-	Unproven []string `json:"unproven,omitempty"` // what could be neither proven nor refuted, a sentence each; of a cluster see Cluster, too
+	// what is wrong, a sentence each
+	Faults []string `json:"faults,omitempty"`
+	// what could be neither proven nor refuted, a sentence each; of a cluster see Cluster, too
+	Unproven []string `json:"unproven,omitempty"`
 	// Examples holds up to MaxExamples URLs (keys, where only the key is known) for each kind of finding.
 	Examples map[string][]string `json:"examples,omitempty"`
 }
@@ -45,19 +47,27 @@ type AuditReport struct {
 // stored, missing if its URL has no line, extra if the index does not lead to its line, moved if the index names
 // another place, and early if its URL has no outcome yet, or one that is not a page.
 type DirectoryAudit struct {
-	UnderWay int64 `json:"under_way"` // messages that are not wholly handled
-	PageURLs int64 `json:"page_urls"` // URLs whose outcome is a page: 2xx with content
-	Unstored int64 `json:"unstored"`  // of them, those without a record for a reason that is noted: noindex
-	Gone     int64 `json:"gone"`      // of them, those with neither record nor reason
-	Damaged  int64 `json:"damaged"`
-	Missing  int64 `json:"missing"`
-	Extra    int64 `json:"extra"`
-	Replaced int64 `json:"replaced,omitempty"` // lines that later ones replace: they are no fault
+	// messages that are not wholly handled
+	UnderWay int64 `json:"under_way"`
+	// URLs whose outcome is a page: 2xx with content
+	PageURLs int64 `json:"page_urls"`
+	// of them, those without a record for a reason that is noted: noindex
+	Unstored int64 `json:"unstored"`
+	// of them, those with neither record nor reason
+	Gone    int64 `json:"gone"`
+	Damaged int64 `json:"damaged"`
+	Missing int64 `json:"missing"`
+	Extra   int64 `json:"extra"`
+	// lines that later ones replace: they are no fault
+	Replaced int64 `json:"replaced,omitempty"`
 	Moved    int64 `json:"moved"`
 	Early    int64 `json:"early"`
-	Unsummed int64 `json:"unsummed"`      // written by the first release, without a checksum: only their form can be checked
-	BadLines int64 `json:"bad_log_lines"` // of crawl.log
-	BadFiles int64 `json:"bad_archives"`  // files under warc/ that are damaged
+	// written by the first release, without a checksum: only their form can be checked
+	Unsummed int64 `json:"unsummed"`
+	// of crawl.log
+	BadLines int64 `json:"bad_log_lines"`
+	// files under warc/ that are damaged
+	BadFiles int64 `json:"bad_archives"`
 }
 
 // ClusterAudit is what only an audit of a cluster's job finds. Its Queued, InFlight and DeadLetters cover all jobs: a

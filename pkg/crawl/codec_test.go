@@ -24,19 +24,26 @@ func mustURL(t testing.TB, raw string) weburl.URL {
 func samples(t testing.TB) []crawl.Event {
 	u, v := mustURL(t, "https://a.example/x?y=1"), mustURL(t, "https://b.example/")
 	at := time.Date(2026, 11, 21, 8, 0, 0, 123_456_789, time.UTC)
-	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v, Attempt: 1,
-		NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63, Restore: true, Relevance: 834, Promise: 901, Text: "sockets", Fields: "accept: application/json", Told: at, Repeated: "two sums of eight"}
-	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}}, &crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
+	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v,
+		Attempt: 1, NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`,
+		LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63,
+		Restore: true, Relevance: 834, Promise: 901, Text: "sockets", Fields: "accept: application/json", Told: at,
+		Repeated: "two sums of eight"}
+	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}},
+		&crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,
-		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"}, Capture: []byte("0123456789abcdef"), LastModified: "then", Refresh: "1; url=/x", Insecure: true,
+		Digest: crawl.Digest{1, 2}, Truncated: "max-body", LinkHeaders: []string{"l"}, RobotsTags: []string{"noindex"},
+		Capture: []byte("0123456789abcdef"), LastModified: "then", Refresh: "1; url=/x", Insecure: true,
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
-		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v, Requests: 4, Refused: 1,
-			Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before, Links: []string{"https://c.example/"}}}
+		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v,
+			Requests: 4, Refused: 1, Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before,
+			Links: []string{"https://c.example/"}}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9, Told: at}, {Raw: "mailto:x"},
 		{URL: v, Told: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, {URL: v,
 			Told: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}}
 	batch := crawl.Batch{Job: "j", Tasks: []crawl.Task{task},
-		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2, Relevance: 7}}, Page: u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
+		Exclusions: []crawl.Exclusion{{URL: v, Reason: "scope", Referrer: u, Depth: 1, Rule: "host", Epoch: 2, Relevance: 7}},
+		Page:       u, Again: true, Epoch: 2, Render: mark, Of: &crawl.PageVisit{URL: u, Kind: crawl.KindSitemap, Visit: 2}}
 	for _, raw := range []string{"mailto:a@b.example", "mailto:a@c.example", "tel:1"} {
 		x, ok := weburl.ParseForeign(raw)
 		if !ok {
@@ -47,10 +54,12 @@ func samples(t testing.TB) []crawl.Event {
 	return []crawl.Event{
 		&crawl.Fetch{Task: task, Addr: netip.MustParseAddr("192.0.2.1"), Tenure: 5, FirstWait: 3e9, Bandwidth: 7},
 		&page,
-		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html", Canonical: "c",
-			Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true, Cut: []string{"text"},
-			Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF", Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
-			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at, Modified: at.Add(time.Hour)},
+		&crawl.Document{Page: page, Title: "t", Text: "x", Lang: "en", Charset: "utf-8", ContentType: "text/html",
+			Canonical: "c", Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true,
+			Cut: []string{"text"}, Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF",
+			Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
+			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at,
+				Modified: at.Add(time.Hour)},
 			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at},
 			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"},
 			Judged:    crawl.Judged{Relevance: 501, Classes: []string{"news"}}},
@@ -60,9 +69,10 @@ func samples(t testing.TB) []crawl.Event {
 		&crawl.Filtered{Batch: batch},
 		&crawl.Claim{Batch: batch, Share: &crawl.Share{Epoch: 3, Index: 1, Of: 2}},
 		&crawl.Fresh{Tasks: []crawl.Task{task}},
-		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at, Ended: at,
-			FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute, Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3,
-			ContentType: "text/html", Digest: crawl.Digest{9}, Follows: true, ETag: `W/"1"`, LastModified: "then", Wire: 8, Insecure: true,
+		&crawl.Outcome{Task: task, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status", Detail: "d", Started: at,
+			Ended: at, FirstByte: time.Second, Slow: true, CrawlDelay: time.Second, RetryAfter: time.Minute,
+			Addr: netip.MustParseAddr("::1"), Location: v, Bytes: 3, ContentType: "text/html", Digest: crawl.Digest{9},
+			Follows: true, ETag: `W/"1"`, LastModified: "then", Wire: 8, Insecure: true,
 			Observed: &crawl.Observed{What: crawl.ObservedContent, At: at, Result: revisit.Forbidden, Sum: 7, Near: true,
 				Copy: true,
 				Told: []crawl.PageTold{{URL: v, At: at}}, Modified: at, Date: crawl.DateMoved, Lists: 3},
@@ -98,7 +108,8 @@ func unset(v reflect.Value, path string) (names []string) {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
 		switch {
 		case !v.Type().Field(i).IsExported():
-		case name == "due.Node" || name == "frontier.in.Node" || name == "frontier.outcome.Node": // they address the message and do not travel
+		case name == "due.Node" || name == "frontier.in.Node" ||
+			name == "frontier.outcome.Node": // they address the message and do not travel
 		case f.IsZero():
 			names = append(names, name)
 		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():
@@ -168,7 +179,8 @@ func TestIDsAreFunctionsOfTheirCauses(t *testing.T) {
 		}
 		ids[id] = name
 	}
-	if again := crawl.VisitID("j", crawl.KindPage, a.Key(), 0); again != base || again.Child("parser", 1) != base.Child("parser", 1) {
+	if again := crawl.VisitID("j", crawl.KindPage, a.Key(), 0); again != base ||
+		again.Child("parser", 1) != base.Child("parser", 1) {
 		t.Error("the same cause gives another id")
 	}
 	text, _ := base.MarshalText()

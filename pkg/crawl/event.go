@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -153,6 +154,15 @@ const (
 // NoFollow reports whether the link asks not to be followed.
 func (l *Link) NoFollow() bool { return hasToken(l.Rel, "nofollow") }
 
+func hasToken(list, token string) bool {
+	for f := range strings.FieldsSeq(list) {
+		if strings.EqualFold(f, token) {
+			return true
+		}
+	}
+	return false
+}
+
 // Links are the links of a stored page on their way to the URL filter.
 type Links struct {
 	Task  Task     `cbor:"1,keyasint"` // the page's
@@ -214,14 +224,15 @@ type Exclusion struct {
 
 // Exclude returns the exclusion of a task.
 func Exclude(t *Task, reason, rule string) Exclusion {
-	return Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth, Rule: rule, Epoch: t.Epoch, Kind: t.Kind,
-		Priority: t.Priority, Redirects: t.Redirects, Feed: t.Feed, Relevance: t.Relevance}
+	return Exclusion{URL: t.URL, Reason: reason, Referrer: t.Referrer, Depth: t.Depth, Rule: rule, Epoch: t.Epoch,
+		Kind: t.Kind, Priority: t.Priority, Redirects: t.Redirects, Feed: t.Feed, Relevance: t.Relevance}
 }
 
 // LeftOut returns what a store keeps of an exclusion.
 func (x *Exclusion) LeftOut(job JobID) LeftOut {
-	return LeftOut{Reason: x.Reason, Rule: x.Rule, Task: Task{Job: job, URL: x.URL, Referrer: x.Referrer, Depth: x.Depth, Epoch: x.Epoch,
-		Kind: x.Kind, Priority: x.Priority, Redirects: x.Redirects, Feed: x.Feed, Relevance: x.Relevance}}
+	return LeftOut{Reason: x.Reason, Rule: x.Rule,
+		Task: Task{Job: job, URL: x.URL, Referrer: x.Referrer, Depth: x.Depth, Epoch: x.Epoch,
+			Kind: x.Kind, Priority: x.Priority, Redirects: x.Redirects, Feed: x.Feed, Relevance: x.Relevance}}
 }
 
 // plain reports whether the exclusion is that of a page of default priority, as nearly all are.

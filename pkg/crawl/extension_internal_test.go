@@ -29,7 +29,8 @@ func mustHex(t *testing.T, text string) []byte {
 // TestTheVersionBeforeIsReadAndReads: what it wrote is read, and what needs no extension is written as it wrote it.
 func TestTheVersionBeforeIsReadAndReads(t *testing.T) {
 	var task Task
-	if err := DecodeTask(mustHex(t, oldTask), &task); err != nil || task.Lease != 9 || !task.Tracked || task.JobEpoch() != 1 {
+	if err := DecodeTask(mustHex(t, oldTask), &task); err != nil || task.Lease != 9 || !task.Tracked ||
+		task.JobEpoch() != 1 {
 		t.Fatalf("an old task is read as %+v, error %v", task, err)
 	}
 	task.Epoch = 1
@@ -64,7 +65,8 @@ func TestTheVersionAfterIsReadAndItsFieldsAreKept(t *testing.T) {
 	if err := DecodeTaskRest(AppendTaskRest(nil, &task), &got); err != nil || !reflect.DeepEqual(got, task) {
 		t.Errorf("task of a store: got %+v, error %v", got, err)
 	}
-	excl := ExclusionList{{URL: u, Reason: "exclude", Rule: "x", Epoch: 2, more: newer}, {URL: u, Reason: "exclude", Rule: "x"}}
+	excl := ExclusionList{{URL: u, Reason: "exclude", Rule: "x", Epoch: 2, more: newer},
+		{URL: u, Reason: "exclude", Rule: "x"}}
 	data, err := excl.MarshalCBOR()
 	var back ExclusionList
 	if err2 := back.UnmarshalCBOR(data); err != nil || err2 != nil || !reflect.DeepEqual(back, excl) {

@@ -52,9 +52,9 @@ func (f *Freshness) ChangedPart() float64 {
 // FreshnessOf makes the figures of a job of what was counted of its pages. capped is how many hosts allow less than
 // their pages want.
 func FreshnessOf(c *revisit.Census, plan *revisit.Plan, capped int, now time.Time) Freshness {
-	return Freshness{At: now, Fresh: c.Fresh(), Kept: c.Kept, Gone: c.Gone, Withdrawn: c.Withdrawn, UnderWay: c.UnderWay, Visits: c.Visits,
-		Changed: c.Changed, Budget: plan.PerDay, Wanted: c.Wanted, Tau: plan.Tau(), Longest: Duration(plan.Longest()), DueNow: c.DueNow,
-		Late: Duration(c.Late), Capped: capped}
+	return Freshness{At: now, Fresh: c.Fresh(), Kept: c.Kept, Gone: c.Gone, Withdrawn: c.Withdrawn, UnderWay: c.UnderWay,
+		Visits: c.Visits, Changed: c.Changed, Budget: plan.PerDay, Wanted: c.Wanted, Tau: plan.Tau(),
+		Longest: Duration(plan.Longest()), DueNow: c.DueNow, Late: Duration(c.Late), Capped: capped}
 }
 
 // revisitShare is the part of a host's turns that revisits may have.

@@ -67,7 +67,8 @@ func TestAgentSaysWhoItIs(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for text, want := range map[string]crawl.Size{"0": 0, "17": 17, "64k": 64 << 10, "10MiB": 10 << 20, "1.5 KiB": 1536, "2GB": 2e9} {
+	for text, want := range map[string]crawl.Size{"0": 0, "17": 17, "64k": 64 << 10, "10MiB": 10 << 20, "1.5 KiB": 1536,
+		"2GB": 2e9} {
 		var s crawl.Size
 		if err := s.Set(text); err != nil || s != want {
 			t.Errorf("size %q = %d, %v; want %d", text, s, err, want)

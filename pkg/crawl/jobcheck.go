@@ -21,8 +21,8 @@ func checkPatterns(key string, patterns []string) (errs []error) {
 }
 
 // topLevelTypes are the registered top-level media types (IANA), and those in use without.
-var topLevelTypes = []string{"application", "audio", "chemical", "example", "font", "haptics", "image", "message", "model", "multipart",
-	"text", "video"}
+var topLevelTypes = []string{"application", "audio", "chemical", "example", "font", "haptics", "image", "message",
+	"model", "multipart", "text", "video"}
 
 var mediaRange = regexp.MustCompile(`^(\*/\*|[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-9!#$&^_.+-]+))$`)
 

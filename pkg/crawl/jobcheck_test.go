@@ -65,15 +65,21 @@ func TestNonsenseIsNamed(t *testing.T) {
 		change func(j *crawl.Job)
 		want   string
 	}{
-		"not a number":     {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.NaN() }, "politeness.download_factor NaN"},
-		"infinite":         {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.Inf(1) }, "politeness.download_factor +Inf"},
-		"depth":            {func(j *crawl.Job) { j.MaxDepth = -2 }, "max_depth -2: want -1 to 1e12 (-1: no limit)"},
-		"a century":        {func(j *crawl.Job) { j.Politeness.Delay = 1 << 62 }, "politeness.delay 1281023h53m38.427387904s: want 0s to 8760h"},
-		"weight":           {func(j *crawl.Job) { j.Rules = []crawl.SiteRule{{}, {Links: []crawl.LinkWeight{{Weight: 10}}}} }, "rules[1].links[0].weight 10: want 1 to 9"},
-		"no media types":   {func(j *crawl.Job) { j.MediaTypes = nil }, "media_types []"},
-		"no media type":    {func(j *crawl.Job) { j.MediaTypes = []string{"text/html", "nonsense"} }, `media_types[1] "nonsense"`},
-		"misspelt":         {func(j *crawl.Job) { j.MediaTypes = []string{"txt/html"} }, "there is no media type txt/…"},
-		"parameters":       {func(j *crawl.Job) { j.MediaTypes = []string{"text/html; charset=utf-8"} }, "without parameters"},
+		"not a number": {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.NaN() },
+			"politeness.download_factor NaN"},
+		"infinite": {func(j *crawl.Job) { j.Politeness.DownloadFactor = math.Inf(1) },
+			"politeness.download_factor +Inf"},
+		"depth": {func(j *crawl.Job) { j.MaxDepth = -2 }, "max_depth -2: want -1 to 1e12 (-1: no limit)"},
+		"a century": {func(j *crawl.Job) { j.Politeness.Delay = 1 << 62 },
+			"politeness.delay 1281023h53m38.427387904s: want 0s to 8760h"},
+		"weight": {func(j *crawl.Job) { j.Rules = []crawl.SiteRule{{}, {Links: []crawl.LinkWeight{{Weight: 10}}}} },
+			"rules[1].links[0].weight 10: want 1 to 9"},
+		"no media types": {func(j *crawl.Job) { j.MediaTypes = nil }, "media_types []"},
+		"no media type": {func(j *crawl.Job) { j.MediaTypes = []string{"text/html", "nonsense"} },
+			`media_types[1] "nonsense"`},
+		"misspelt": {func(j *crawl.Job) { j.MediaTypes = []string{"txt/html"} }, "there is no media type txt/…"},
+		"parameters": {func(j *crawl.Job) { j.MediaTypes = []string{"text/html; charset=utf-8"} },
+			"without parameters"},
 		"a star":           {func(j *crawl.Job) { j.MediaTypes = []string{"*"} }, `media_types[0] "*"`},
 		"half a star":      {func(j *crawl.Job) { j.MediaTypes = []string{"text/h*ml"} }, "media_types[0]"},
 		"empty media type": {func(j *crawl.Job) { j.MediaTypes = []string{""} }, "media_types[0]"},
@@ -97,8 +103,9 @@ func TestNonsenseIsNamed(t *testing.T) {
 
 // A password in a seed is refused, and no message repeats it.
 func TestASeedWithAPasswordIsRefusedWithoutRepeatingIt(t *testing.T) {
-	for _, seed := range []string{"http://me:secret@example.com/", "https://secret@example.com/x", "me:secret@example.com", "secret@example.com",
-		"http://me:secret@example.com:99999/", "ftp://me:secret@example.com/", "http://a:b@c:secret@example.com/", `http:\\me:secret@example.com`} {
+	for _, seed := range []string{"http://me:secret@example.com/", "https://secret@example.com/x", "me:secret@example.com",
+		"secret@example.com", "http://me:secret@example.com:99999/", "ftp://me:secret@example.com/",
+		"http://a:b@c:secret@example.com/", `http:\\me:secret@example.com`} {
 		job := siteJob()
 		job.Seeds = []string{seed}
 		err := job.Validate()
@@ -108,7 +115,8 @@ func TestASeedWithAPasswordIsRefusedWithoutRepeatingIt(t *testing.T) {
 			t.Errorf("%s: the message repeats the password: %v", seed, err)
 		}
 	}
-	for _, seed := range []string{"http://example.com/@me", "http://example.com/?q=a@b", "http://example.com/#a@b", "example.com/~me@x"} {
+	for _, seed := range []string{"http://example.com/@me", "http://example.com/?q=a@b", "http://example.com/#a@b",
+		"example.com/~me@x"} {
 		job := siteJob()
 		job.Seeds = []string{seed}
 		if err := job.Validate(); err != nil {

@@ -36,7 +36,8 @@ func (j *Job) KeepBlacklist(before *Job) {
 // KeepModels gives a job the models that the revision before it has, where it asks for the same: what a crawl has
 // learned stays, and examples are read once, though their pages change.
 func (j *Job) KeepModels(before *Job) {
-	if before.Topical() && j.Topic.Wanted() && j.Topic.sameModel(&before.Topic) && (j.Topic.Model == "" || j.TopicModel == "") {
+	if before.Topical() && j.Topic.Wanted() && j.Topic.sameModel(&before.Topic) &&
+		(j.Topic.Model == "" || j.TopicModel == "") {
 		j.TopicModel, j.TopicExamples, j.TopicSeen = before.TopicModel, before.TopicExamples, before.TopicSeen
 	}
 	if j.ClassModel == "" && j.Classify == before.Classify {
@@ -46,7 +47,8 @@ func (j *Job) KeepModels(before *Job) {
 
 // sameModel reports whether two topics name the same model, or what it is made of.
 func (t *Theme) sameModel(o *Theme) bool {
-	return t.Model == o.Model && t.Background == o.Background && slices.Equal(t.Examples, o.Examples) && slices.Equal(t.Not, o.Not)
+	return t.Model == o.Model && t.Background == o.Background && slices.Equal(t.Examples, o.Examples) &&
+		slices.Equal(t.Not, o.Not)
 }
 
 // DecodeJob decodes what EncodeJob wrote, over the defaults. An unknown key is an error: to ignore a setting silently
@@ -57,7 +59,8 @@ func DecodeJob(data []byte, epoch uint32) (*Job, error) {
 		return nil, fmt.Errorf("decode a job: %w", err)
 	}
 	if _, old := keys["ID"]; old {
-		data = renameKeys(data, reflect.TypeFor[Job](), func(f reflect.StructField) (from, to string) { return f.Name, keyOf(f) })
+		data = renameKeys(data, reflect.TypeFor[Job](),
+			func(f reflect.StructField) (from, to string) { return f.Name, keyOf(f) })
 	}
 	job := DefaultJob()
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -75,7 +78,8 @@ func EncodeJobBefore(j *Job) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return renameKeys(data, reflect.TypeFor[Job](), func(f reflect.StructField) (from, to string) { return keyOf(f), f.Name }), nil
+	return renameKeys(data, reflect.TypeFor[Job](),
+		func(f reflect.StructField) (from, to string) { return keyOf(f), f.Name }), nil
 }
 
 // keyOf is the key of a setting in a job file, and in JSON.
@@ -86,7 +90,8 @@ func keyOf(f reflect.StructField) string {
 
 // renameKeys renames the keys of a JSON object, and of the objects within it, as a struct type says. Other values stay
 // unchanged.
-func renameKeys(data json.RawMessage, t reflect.Type, names func(reflect.StructField) (from, to string)) json.RawMessage {
+func renameKeys(data json.RawMessage, t reflect.Type,
+	names func(reflect.StructField) (from, to string)) json.RawMessage {
 	var list []json.RawMessage
 	if t.Kind() == reflect.Slice {
 		if json.Unmarshal(data, &list) != nil || list == nil {

@@ -7,17 +7,24 @@ import (
 
 // Lifecycle says what becomes of an execution of a workflow, during and after it.
 type Lifecycle struct {
-	MaxDuration Duration  `json:"max_duration,omitempty" yaml:"max_duration,omitempty"` // end an execution after so much time, pauses and waits of this attempt included
-	OnLimit     string    `json:"on_limit,omitempty" yaml:"on_limit,omitempty"`         // what happens then; empty and stop: it is stopped, and can be resumed
-	Retention   Retention `json:"retention,omitzero" yaml:"retention,omitempty"`        // what is kept of executions that have ended
-	Then        string    `json:"then,omitempty" yaml:"then,omitempty"`                 // slug of the workflow that starts when an execution has come to its end by itself; empty: none
+	// end an execution after so much time, pauses and waits of this attempt included
+	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration,omitempty"`
+	// what happens then; empty and stop: it is stopped, and can be resumed
+	OnLimit string `json:"on_limit,omitempty" yaml:"on_limit,omitempty"`
+	// what is kept of executions that have ended
+	Retention Retention `json:"retention,omitzero" yaml:"retention,omitempty"`
+	// slug of the workflow that starts when an execution has come to its end by itself; empty: none
+	Then string `json:"then,omitempty" yaml:"then,omitempty"`
 }
 
 // Retention says what is kept of executions that have ended.
 type Retention struct {
-	Executions int    `json:"executions,omitempty" yaml:"executions,omitempty"` // how many of the last ones are kept whole
-	Days       int    `json:"days,omitempty" yaml:"days,omitempty"`             // how many days after its end one is kept whole
-	Records    string `json:"records,omitempty" yaml:"records,omitempty"`       // keep: records and log of older ones stay, with their figures; drop: nothing of them stays; empty: keep
+	// how many of the last ones are kept whole
+	Executions int `json:"executions,omitempty" yaml:"executions,omitempty"`
+	// how many days after its end one is kept whole
+	Days int `json:"days,omitempty" yaml:"days,omitempty"`
+	// keep: records and log of older ones stay, with their figures; drop: nothing of them stays; empty: keep
+	Records string `json:"records,omitempty" yaml:"records,omitempty"`
 }
 
 // What Retention.Records may be besides empty.

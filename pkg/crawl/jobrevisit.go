@@ -21,12 +21,18 @@ const (
 
 // Revisiting says how the pages of a continuous job are visited again.
 type Revisiting struct {
-	Budget      int             `json:"budget,omitempty" yaml:"budget,omitempty"`             // revisits a day, over all hosts
-	MaxAge      Duration        `json:"max_age,omitempty" yaml:"max_age,omitempty"`           // time after which a page is visited again, however seldom it seems to change
-	MinInterval Duration        `json:"min_interval,omitempty" yaml:"min_interval,omitempty"` // least time between two visits of a page
-	Weights     []RevisitWeight `json:"weights,omitempty" yaml:"weights,omitempty"`           // what the freshness of pages is worth: the first that matches a URL counts
-	Gone        int             `json:"gone,omitempty" yaml:"gone,omitempty"`                 // misses in a row after which a page is gone: 404 counts once, 410 twice
-	History     int             `json:"history,omitempty" yaml:"history,omitempty"`           // earlier versions of a record that are kept
+	// revisits a day, over all hosts
+	Budget int `json:"budget,omitempty" yaml:"budget,omitempty"`
+	// time after which a page is visited again, however seldom it seems to change
+	MaxAge Duration `json:"max_age,omitempty" yaml:"max_age,omitempty"`
+	// least time between two visits of a page
+	MinInterval Duration `json:"min_interval,omitempty" yaml:"min_interval,omitempty"`
+	// what the freshness of pages is worth: the first that matches a URL counts
+	Weights []RevisitWeight `json:"weights,omitempty" yaml:"weights,omitempty"`
+	// misses in a row after which a page is gone: 404 counts once, 410 twice
+	Gone int `json:"gone,omitempty" yaml:"gone,omitempty"`
+	// earlier versions of a record that are kept
+	History int `json:"history,omitempty" yaml:"history,omitempty"`
 }
 
 // RevisitWeight is what the freshness of some pages is worth.
@@ -97,16 +103,20 @@ func checkRevisits(j *Job) (errs []error) {
 			errs = append(errs, &KeyError{key, fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(j.Mode != "" && j.Mode != ModeOnce && j.Mode != ModeContinuous, "mode", "%q: want once or continuous", string(j.Mode))
-	bad(j.Revisits() && j.Order == OrderBreadth, "mode", "continuous: order breadth crawls level by level, and levels of a crawl "+
-		"that never ends have no end: leave out order")
+	bad(j.Mode != "" && j.Mode != ModeOnce && j.Mode != ModeContinuous, "mode", "%q: want once or continuous",
+		string(j.Mode))
+	bad(j.Revisits() && j.Order == OrderBreadth, "mode",
+		"continuous: order breadth crawls level by level, and levels of a crawl "+
+			"that never ends have no end: leave out order")
 	r := j.Revisit.Filled()
 	bad(r.MinInterval.D() < leastInterval, "revisit.min_interval", "%v: want 1m at least", r.MinInterval)
-	bad(r.MinInterval > r.MaxAge, "revisit.min_interval", "%v: want no more than max_age, which is %v", r.MinInterval, r.MaxAge)
+	bad(r.MinInterval > r.MaxAge, "revisit.min_interval", "%v: want no more than max_age, which is %v", r.MinInterval,
+		r.MaxAge)
 	patterns := make([]string, 0, len(j.Revisit.Weights))
 	for i, w := range j.Revisit.Weights {
 		patterns = append(patterns, w.Match)
-		bad(!(w.Weight > 0), fmt.Sprintf("revisit.weights[%d].weight", i), "%v: want more than 0; exclude leaves pages out", w.Weight)
+		bad(!(w.Weight > 0), fmt.Sprintf("revisit.weights[%d].weight", i), "%v: want more than 0; exclude leaves pages out",
+			w.Weight)
 	}
 	for _, err := range checkPatterns("revisit.weights", patterns) {
 		if k := (*KeyError)(nil); errors.As(err, &k) {

@@ -11,7 +11,8 @@ import (
 func ParseSeed(s string) (weburl.URL, error) {
 	u, err := parseSeed(s)
 	if err == nil && userinfo.MatchString(u.String()) {
-		err = fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands before the @",
+		err = fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands "+
+			"before the @",
 			maskUserinfo(s))
 	}
 	return u, err
@@ -26,8 +27,9 @@ func checkSeeds(j *Job) (errs []error) {
 		if j.SeedList == "" {
 			what = "nodes at provider"
 		}
-		errs = append(errs, &KeyError{"scope", `"prefix" does not go together with ` + what + `: a list may be of any length, and nobody ` +
-			`remembers all its directories; use host, or name the seeds one by one`})
+		errs = append(errs, &KeyError{"scope",
+			`"prefix" does not go together with ` + what + `: a list may be of any length, and nobody ` +
+				`remembers all its directories; use host, or name the seeds one by one`})
 	}
 	for _, s := range j.Seeds {
 		if _, err := ParseSeed(s); err != nil {

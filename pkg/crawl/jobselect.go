@@ -8,30 +8,50 @@ import (
 // Policy says what is taken from the pages that it is for: a list of objects, the field NAME of the page's record. One
 // of css, xpath, keywords, json_pointer and regex says what is looked for.
 type Policy struct {
-	Name        string        `json:"name" yaml:"name"`                                     // name of the field in the record
-	Types       []string      `json:"types,omitempty" yaml:"types,omitempty"`               // media types of the pages that it is for, as in media_types; empty: all that it can read
-	Host        string        `json:"host,omitempty" yaml:"host,omitempty"`                 // host or registrable domain that it is for; empty: any
-	Match       string        `json:"match,omitempty" yaml:"match,omitempty"`               // regular expression (RE2) over the URL; empty: any
-	CSS         string        `json:"css,omitempty" yaml:"css,omitempty"`                   // CSS selector: each element is an object; or
-	XPath       string        `json:"xpath,omitempty" yaml:"xpath,omitempty"`               // XPath expression: each element is an object; or
-	Keywords    []string      `json:"keywords,omitempty" yaml:"keywords,omitempty"`         // words or phrases in the text, in any case: each block around hits is an object; or
-	Window      int           `json:"window,omitempty" yaml:"window,omitempty"`             // characters before and after a hit of keywords that its block has at most
-	JSONPointer string        `json:"json_pointer,omitempty" yaml:"json_pointer,omitempty"` // JSON pointer (RFC 6901) into a JSON document, "#" for the whole: each item of the array there is an object; or
-	Regex       string        `json:"regex,omitempty" yaml:"regex,omitempty"`               // regular expression (RE2) over each line of the text: its match is an object
-	List        bool          `json:"list,omitempty" yaml:"list,omitempty"`                 // take all matches of regex, not the first
-	Fields      []PolicyField `json:"fields,omitempty" yaml:"fields,omitempty"`             // what an object of css, xpath or json_pointer has; none: its text, or its value
+	// name of the field in the record
+	Name string `json:"name" yaml:"name"`
+	// media types of the pages that it is for, as in media_types; empty: all that it can read
+	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
+	// host or registrable domain that it is for; empty: any
+	Host string `json:"host,omitempty" yaml:"host,omitempty"`
+	// regular expression (RE2) over the URL; empty: any
+	Match string `json:"match,omitempty" yaml:"match,omitempty"`
+	// CSS selector: each element is an object; or
+	CSS string `json:"css,omitempty" yaml:"css,omitempty"`
+	// XPath expression: each element is an object; or
+	XPath string `json:"xpath,omitempty" yaml:"xpath,omitempty"`
+	// words or phrases in the text, in any case: each block around hits is an object; or
+	Keywords []string `json:"keywords,omitempty" yaml:"keywords,omitempty"`
+	// characters before and after a hit of keywords that its block has at most
+	Window int `json:"window,omitempty" yaml:"window,omitempty"`
+	// JSON pointer (RFC 6901) into a JSON document, "#" for the whole: each item of the array there is an object; or
+	JSONPointer string `json:"json_pointer,omitempty" yaml:"json_pointer,omitempty"`
+	// regular expression (RE2) over each line of the text: its match is an object
+	Regex string `json:"regex,omitempty" yaml:"regex,omitempty"`
+	// take all matches of regex, not the first
+	List bool `json:"list,omitempty" yaml:"list,omitempty"`
+	// what an object of css, xpath or json_pointer has; none: its text, or its value
+	Fields []PolicyField `json:"fields,omitempty" yaml:"fields,omitempty"`
 }
 
 // PolicyField is one field of the objects of a Policy.
 type PolicyField struct {
-	Name        string `json:"name" yaml:"name"`                                     // name of the field in the object
-	CSS         string `json:"css,omitempty" yaml:"css,omitempty"`                   // CSS selector of elements within the object's; or
-	XPath       string `json:"xpath,omitempty" yaml:"xpath,omitempty"`               // XPath expression for them; neither of both: the object's own element; or
-	JSONPointer string `json:"json_pointer,omitempty" yaml:"json_pointer,omitempty"` // JSON pointer within the object, "#" for the whole, where the policy has one
-	Attr        string `json:"attr,omitempty" yaml:"attr,omitempty"`                 // attribute that is taken instead of the text
-	Regex       string `json:"regex,omitempty" yaml:"regex,omitempty"`               // regular expression (RE2): its first group, or the whole match, is taken
-	List        bool   `json:"list,omitempty" yaml:"list,omitempty"`                 // take all matches, not the first; of JSON: the items of an array
-	Type        string `json:"type,omitempty" yaml:"type,omitempty"`                 // what the text is turned into; empty: string, or what the JSON has
+	// name of the field in the object
+	Name string `json:"name" yaml:"name"`
+	// CSS selector of elements within the object's; or
+	CSS string `json:"css,omitempty" yaml:"css,omitempty"`
+	// XPath expression for them; neither of both: the object's own element; or
+	XPath string `json:"xpath,omitempty" yaml:"xpath,omitempty"`
+	// JSON pointer within the object, "#" for the whole, where the policy has one
+	JSONPointer string `json:"json_pointer,omitempty" yaml:"json_pointer,omitempty"`
+	// attribute that is taken instead of the text
+	Attr string `json:"attr,omitempty" yaml:"attr,omitempty"`
+	// regular expression (RE2): its first group, or the whole match, is taken
+	Regex string `json:"regex,omitempty" yaml:"regex,omitempty"`
+	// take all matches, not the first; of JSON: the items of an array
+	List bool `json:"list,omitempty" yaml:"list,omitempty"`
+	// what the text is turned into; empty: string, or what the JSON has
+	Type string `json:"type,omitempty" yaml:"type,omitempty"`
 }
 
 // DefaultWindow is what Policy.Window is where it is 0.
@@ -66,7 +86,8 @@ func IsJSON(media string) bool {
 
 // SelectsJSON reports whether a policy reads JSON of a media type: such answers are pages besides those of MediaTypes.
 func (j *Job) SelectsJSON(media string) bool {
-	return IsJSON(media) && slices.ContainsFunc(j.Select, func(p Policy) bool { return p.JSONPointer != "" && p.For(media) })
+	return IsJSON(media) && slices.ContainsFunc(j.Select,
+		func(p Policy) bool { return p.JSONPointer != "" && p.For(media) })
 }
 
 // Notices tell, a sentence each, what follows from the job that whoever wrote it may not expect.

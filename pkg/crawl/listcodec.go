@@ -244,7 +244,8 @@ const listVersion = 1
 func listHead(b []byte, n int) []byte { return binary.AppendUvarint(append(b, listVersion), uint64(n)) }
 
 // readList reads the elements of a list, of version newest or an older one, one after the other.
-func readList[L ~[]E, E any](data []byte, l *L, newest byte, read func(version byte, r *codec.Reader, e *E) error) error {
+func readList[L ~[]E, E any](data []byte, l *L, newest byte,
+	read func(version byte, r *codec.Reader, e *E) error) error {
 	b, err := bytesOf(data)
 	if err != nil {
 		return err

@@ -78,7 +78,8 @@ func FuzzDecodeTask(f *testing.F) {
 }
 
 func FuzzDecodeTaskRest(f *testing.F) {
-	task := crawl.Task{Job: "j", URL: mustURL(f, "http://a.test/b?c"), Referrer: mustURL(f, "http://a.test/b"), Depth: 3, ETag: "x"}
+	task := crawl.Task{Job: "j", URL: mustURL(f, "http://a.test/b?c"), Referrer: mustURL(f, "http://a.test/b"), Depth: 3,
+		ETag: "x"}
 	f.Add(crawl.AppendTaskRest(nil, &task))
 	f.Add(crawl.AppendTask(nil, &task))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -89,7 +90,8 @@ func FuzzDecodeTaskRest(f *testing.F) {
 		if got.Job != "j" || got.URL != task.URL {
 			t.Errorf("the task is of job %s and URL %s now", got.Job, got.URL)
 		}
-		if err := crawl.DecodeTaskRest(crawl.AppendTaskRest(nil, &got), &again); err != nil || !reflect.DeepEqual(got, again) {
+		if err := crawl.DecodeTaskRest(crawl.AppendTaskRest(nil, &got), &again); err != nil ||
+			!reflect.DeepEqual(got, again) {
 			t.Errorf("%+v comes back as %+v, error %v", got, again, err)
 		}
 	})
@@ -146,12 +148,13 @@ func sameList[L interface {
 
 // BenchmarkEvents encodes and decodes events of a page with 40 links.
 func BenchmarkEvents(b *testing.B) {
-	task := crawl.Task{Job: "bench", URL: mustURL(b, "http://host12.example/section/page-1234.html"), Depth: 3, Priority: 2,
-		Referrer: mustURL(b, "http://host12.example/section/page-12.html")}
+	task := crawl.Task{Job: "bench", URL: mustURL(b, "http://host12.example/section/page-1234.html"), Depth: 3,
+		Priority: 2, Referrer: mustURL(b, "http://host12.example/section/page-12.html")}
 	var links crawl.LinkList
 	var tasks crawl.TaskList
 	for i := range 40 {
-		link := crawl.Link{URL: mustURL(b, fmt.Sprintf("http://host12.example/section/page-%d.html", i*997)), Text: "the text of a link", Tag: "a"}
+		link := crawl.Link{URL: mustURL(b, fmt.Sprintf("http://host12.example/section/page-%d.html", i*997)),
+			Text: "the text of a link", Tag: "a"}
 		next := task
 		next.URL, next.Referrer = link.URL, task.URL
 		links, tasks = append(links, link), append(tasks, next)

@@ -23,7 +23,8 @@ type LogList interface {
 	// there are no more for now.
 	LinesFrom(ctx context.Context, job JobID, from int64, limit int) (lines []LogLine, next int64, err error)
 	// AttemptsFrom does so with the lines about one URL.
-	AttemptsFrom(ctx context.Context, job JobID, u weburl.URL, from int64, limit int) (lines []LogLine, next int64, err error)
+	AttemptsFrom(ctx context.Context, job JobID, u weburl.URL, from int64,
+		limit int) (lines []LogLine, next int64, err error)
 }
 
 // RecordList reads the stored pages of one job.

@@ -19,8 +19,10 @@ type LogSelection struct {
 
 // Has reports whether a line is meant.
 func (s *LogSelection) Has(l *LogLine) bool {
-	return oneOf(s.Verdicts, l.Verdict) && oneOf(s.Reasons, l.Reason) && (len(s.Hosts) == 0 || slices.Contains(s.Hosts, l.URL.HostKey())) &&
-		(len(s.Statuses) == 0 || slices.Contains(s.Statuses, l.Status) || l.Status >= 100 && slices.Contains(s.Statuses, l.Status/100)) &&
+	return oneOf(s.Verdicts, l.Verdict) && oneOf(s.Reasons, l.Reason) &&
+		(len(s.Hosts) == 0 || slices.Contains(s.Hosts, l.URL.HostKey())) &&
+		(len(s.Statuses) == 0 || slices.Contains(s.Statuses, l.Status) ||
+			l.Status >= 100 && slices.Contains(s.Statuses, l.Status/100)) &&
 		(s.Since.IsZero() || !l.At.Before(s.Since)) && (s.Until.IsZero() || l.At.Before(s.Until)) &&
 		(s.URL == "" || strings.Contains(l.URL.String(), s.URL))
 }

@@ -61,8 +61,8 @@ func CheckProxy(text string) error {
 		return err
 	}
 	if password, ok := u.User.Password(); ok && password != secret.Masked {
-		return fmt.Errorf("a proxy at %s: its password would be stored with the job: write ${NAME} in its place, an environment variable, "+
-			"or file:PATH in the place of the whole", u.Host)
+		return fmt.Errorf("a proxy at %s: its password would be stored with the job: write ${NAME} in its place, an "+
+			"environment variable, or file:PATH in the place of the whole", u.Host)
 	}
 	return nil
 }
@@ -71,7 +71,9 @@ func CheckProxy(text string) error {
 func ParseProxy(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("a proxy of %d characters: want a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080", len(text))
+		return nil,
+			fmt.Errorf("a proxy of %d characters: want a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080",
+				len(text))
 	}
 	if !slices.Contains(proxySchemes, u.Scheme) {
 		return nil, fmt.Errorf("a proxy with scheme %q: want http, https or socks5", u.Scheme)
@@ -114,7 +116,8 @@ var anExtension = regexp.MustCompile(`^\.?[A-Za-z0-9][A-Za-z0-9_+-]{0,31}$`)
 func checkExtensions(key string, list []string) (errs []error) {
 	for i, e := range list {
 		if !anExtension.MatchString(e) {
-			errs = append(errs, &KeyError{fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%q: want an extension of letters and digits, as in pdf", e)})
+			errs = append(errs, &KeyError{fmt.Sprintf("%s[%d]", key, i),
+				fmt.Sprintf("%q: want an extension of letters and digits, as in pdf", e)})
 		}
 	}
 	return errs

@@ -57,7 +57,8 @@ const (
 
 // Observation returns the event that tells the owner of a page what was observed at a visit.
 func Observation(t *Task, o Observed) *Outcome {
-	return &Outcome{Task: Task{Job: t.Job, URL: t.URL, Kind: t.Kind, Depth: t.Depth, Visit: t.Visit, Epoch: t.Epoch, Seed: t.Seed, Feed: t.Feed},
+	return &Outcome{Task: Task{Job: t.Job, URL: t.URL, Kind: t.Kind, Depth: t.Depth, Visit: t.Visit, Epoch: t.Epoch,
+		Seed: t.Seed, Feed: t.Feed},
 		Observed: &o}
 }
 

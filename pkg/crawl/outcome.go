@@ -23,7 +23,8 @@ const (
 	VerdictInterrupted         // the attempt may not have been made, or its result was lost: lease it again
 )
 
-var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded", "interrupted"}
+var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded",
+	"interrupted"}
 
 // String returns the verdict's name as it stands in crawl.log.
 func (v Verdict) String() string {

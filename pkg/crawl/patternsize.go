@@ -16,8 +16,9 @@ func CheckPatternSizes(j *Job) error {
 	var found error
 	j.eachPattern(func(key, pattern string) bool {
 		if sum += PatternParts(pattern); sum > maxPatternParts {
-			found = &KeyError{key, fmt.Sprintf("with this pattern the regular expressions of the job compile to more than %d parts: "+
-				"use fewer of them, and fewer repetitions such as {1000}", maxPatternParts)}
+			found = &KeyError{key, fmt.Sprintf(
+				"with this pattern the regular expressions of the job compile to more than %d parts: "+
+					"use fewer of them, and fewer repetitions such as {1000}", maxPatternParts)}
 		}
 		return found == nil
 	})

@@ -8,7 +8,8 @@ import (
 )
 
 func TestPatternPartsIsAboutWhatAPatternCompilesTo(t *testing.T) {
-	for _, p := range []string{"a", "/jobs/[0-9]+", "(a|bc|def){500}", "((a{10}){10}){9}", `\pL{100}`, "(?i)(x|y*)?z$", strings.Repeat("abc", 300)} {
+	for _, p := range []string{"a", "/jobs/[0-9]+", "(a|bc|def){500}", "((a{10}){10}){9}", `\pL{100}`, "(?i)(x|y*)?z$",
+		strings.Repeat("abc", 300)} {
 		re, err := syntax.Parse(p, syntax.Perl)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +42,8 @@ func TestPatternsThatAreTooLarge(t *testing.T) {
 		job.ID, job.Seeds = "j", []string{"http://a.test/"}
 		set(&job, large)
 		e := (*KeyError)(nil)
-		if err := job.Validate(); !errors.As(err, &e) || !strings.HasPrefix(e.Key, key) || !strings.Contains(e.Problem, "compile to more than") {
+		if err := job.Validate(); !errors.As(err, &e) || !strings.HasPrefix(e.Key, key) ||
+			!strings.Contains(e.Problem, "compile to more than") {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

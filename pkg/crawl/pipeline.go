@@ -95,8 +95,9 @@ var table = []Stage{
 	},
 	{
 		// Who publishes to it asks for room first (RenderQueue), so that a crawl never waits for a browser.
-		Name:    "renderer",
-		Takes:   []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true, Room: 10_000}},
+		Name: "renderer",
+		Takes: []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true,
+			Room: 10_000}},
 		Gives:   []string{TopicParse, TopicURLFilter, TopicRender},
 		Workers: Workers{Min: 1, Max: 8}, Limit: handlerLimit,
 	},

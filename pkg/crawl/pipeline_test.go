@@ -46,7 +46,8 @@ func TestEachTopicHasItsEvent(t *testing.T) {
 		if e.Topic() == topic.Name {
 			continue
 		}
-		if !slices.ContainsFunc(crawl.Stages(), func(s crawl.Stage) bool { return s.Routes()[reflect.TypeOf(e)] == topic.Name }) {
+		if !slices.ContainsFunc(crawl.Stages(),
+			func(s crawl.Stage) bool { return s.Routes()[reflect.TypeOf(e)] == topic.Name }) {
 			t.Errorf("topic %s carries %T, which goes to %s", topic.Name, e, e.Topic())
 		}
 	}

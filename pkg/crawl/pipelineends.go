@@ -132,7 +132,8 @@ func (n *PluginNode) checkEnd(i int) (errs []error) {
 		}
 	}
 	at := " at " + string(n.At)
-	bad(!strings.HasPrefix(n.Use, "builtin/"), "use", n.Use+": nodes"+at+" come with the program: their names begin with builtin/")
+	bad(!strings.HasPrefix(n.Use, "builtin/"), "use",
+		n.Use+": nodes"+at+" come with the program: their names begin with builtin/")
 	bad(n.OnError != "", "on_error", "a node"+at+" tries again until it can: leave it out")
 	bad(n.Timeout != 0, "timeout", "a node"+at+" takes the time that it needs: leave it out")
 	return errs

@@ -33,7 +33,8 @@ func checkPipeline(j *Job) (errs []error) {
 		n := &j.Pipeline.Nodes[i]
 		errs = append(errs, n.check(i)...)
 		if before, again := ids[n.ID]; again {
-			errs = append(errs, &KeyError{nodeKey(i, "id"), fmt.Sprintf("%q: pipeline.nodes[%d] has that name too", n.ID, before)})
+			errs = append(errs, &KeyError{nodeKey(i, "id"),
+				fmt.Sprintf("%q: pipeline.nodes[%d] has that name too", n.ID, before)})
 			continue
 		}
 		ids[n.ID] = i
@@ -51,11 +52,15 @@ func (n *PluginNode) check(i int) (errs []error) {
 		}
 	}
 	bad(!nodeID.MatchString(n.ID), "id", "%q: want 1 to 32 characters of a-z, 0-9 and -", n.ID)
-	bad(!slices.Contains(NodePoints(), n.At), "at", "%q: want provider, request, response, document, links, record or output", n.At)
-	bad(!pluginUse.MatchString(n.Use), "use", "%q: want OWNER/NAME@VERSION, as in builtin/filter@1 or shop/price@1.2.0", n.Use)
-	bad(n.Digest != "" && !pluginDigest.MatchString(n.Digest), "digest", `%q: want sha256: and 64 digits of 0-9 and a-f, as "whirlpool plugin list" prints it`, n.Digest)
+	bad(!slices.Contains(NodePoints(), n.At), "at",
+		"%q: want provider, request, response, document, links, record or output", n.At)
+	bad(!pluginUse.MatchString(n.Use), "use", "%q: want OWNER/NAME@VERSION, as in builtin/filter@1 or shop/price@1.2.0",
+		n.Use)
+	bad(n.Digest != "" && !pluginDigest.MatchString(n.Digest), "digest",
+		`%q: want sha256: and 64 digits of 0-9 and a-f, as "whirlpool plugin list" prints it`, n.Digest)
 	bad(len(n.When) > maxWhen, "when", "%d bytes: want at most %d", len(n.When), maxWhen)
-	bad(n.OnError != "" && !slices.Contains(OnErrors(), n.OnError), "on_error", "%q: want pass, retry, drop or stop", n.OnError)
+	bad(n.OnError != "" && !slices.Contains(OnErrors(), n.OnError), "on_error", "%q: want pass, retry, drop or stop",
+		n.OnError)
 	text, err := json.Marshal(n.With)
 	bad(err != nil, "with", "%v", err)
 	bad(len(text) > maxSettings, "with", "%d bytes as JSON: want at most %d", len(text), maxSettings)

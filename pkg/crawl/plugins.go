@@ -10,7 +10,8 @@ import (
 
 // Pipeline is what a job has at the points of its pipeline besides the stages.
 type Pipeline struct {
-	Nodes []PluginNode `json:"nodes,omitempty" yaml:"nodes,omitempty"` // plug-ins that pages pass; those of a point run in this order
+	// plug-ins that pages pass; those of a point run in this order
+	Nodes []PluginNode `json:"nodes,omitempty" yaml:"nodes,omitempty"`
 }
 
 // Empty reports whether there is nothing besides the stages.
@@ -36,14 +37,22 @@ func (p *Pipeline) KeepDigests(before *Pipeline) {
 
 // PluginNode is one use of a plug-in.
 type PluginNode struct {
-	ID      string   `json:"id" yaml:"id"`                                 // name of the node: 1 to 32 of a-z, 0-9 and -
-	At      Point    `json:"at" yaml:"at"`                                 // point of the pipeline where it runs
-	Use     string   `json:"use" yaml:"use"`                               // plug-in: OWNER/NAME@VERSION; those of builtin come with the program
-	Digest  string   `json:"digest,omitempty" yaml:"digest,omitempty"`     // sha256:HEX of the plug-in's file, which must not be another; empty: not pinned
-	When    string   `json:"when,omitempty" yaml:"when,omitempty"`         // expression over the message of the point; the node runs where it is true. Empty: always
-	With    Settings `json:"with,omitempty" yaml:"with,omitempty"`         // settings of the plug-in, by its schema
-	OnError OnError  `json:"on_error,omitempty" yaml:"on_error,omitempty"` // what follows a failure of the plug-in; empty: pass
-	Timeout Duration `json:"timeout,omitempty" yaml:"timeout,omitempty"`   // CPU time of a call; by the clock it may take 2 s more
+	// name of the node: 1 to 32 of a-z, 0-9 and -
+	ID string `json:"id" yaml:"id"`
+	// point of the pipeline where it runs
+	At Point `json:"at" yaml:"at"`
+	// plug-in: OWNER/NAME@VERSION; those of builtin come with the program
+	Use string `json:"use" yaml:"use"`
+	// sha256:HEX of the plug-in's file, which must not be another; empty: not pinned
+	Digest string `json:"digest,omitempty" yaml:"digest,omitempty"`
+	// expression over the message of the point; the node runs where it is true. Empty: always
+	When string `json:"when,omitempty" yaml:"when,omitempty"`
+	// settings of the plug-in, by its schema
+	With Settings `json:"with,omitempty" yaml:"with,omitempty"`
+	// what follows a failure of the plug-in; empty: pass
+	OnError OnError `json:"on_error,omitempty" yaml:"on_error,omitempty"`
+	// CPU time of a call; by the clock it may take 2 s more
+	Timeout Duration `json:"timeout,omitempty" yaml:"timeout,omitempty"`
 }
 
 // MaxPluginTime bounds the CPU time of a plug-in's call.
@@ -115,7 +124,8 @@ const maxFieldName = 200
 
 // IsFieldName reports whether a field that a plug-in adds may have a name.
 func IsFieldName(name string) bool {
-	return name != "" && len(name) <= maxFieldName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return name != "" && len(name) <= maxFieldName && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // Plugged is what plug-ins did to a page. It grows from point to point.

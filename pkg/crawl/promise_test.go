@@ -11,8 +11,8 @@ func TestRanks(t *testing.T) {
 	plain := func(priority int) *crawl.Task { return &crawl.Task{Priority: priority} }
 	for i, order := range [][2]*crawl.Task{ // the first is to come before the second
 		{of(0.9), of(0.5)}, {of(0.5), of(0.2)}, {of(0.1), of(0.05)}, {of(0.02), of(0.01)}, {of(0.01), of(0.004)},
-		{of(0.1), plain(2)}, {plain(2), of(0.01)}, {plain(0), of(0.01)}, {plain(3), of(1)}, {plain(5), plain(4)}, {plain(2), plain(1)},
-		{&crawl.Task{Relevance: crawl.RelevanceOf(0), Promise: crawl.RelevanceOf(0.8)}, of(0.5)},
+		{of(0.1), plain(2)}, {plain(2), of(0.01)}, {plain(0), of(0.01)}, {plain(3), of(1)}, {plain(5), plain(4)},
+		{plain(2), plain(1)}, {&crawl.Task{Relevance: crawl.RelevanceOf(0), Promise: crawl.RelevanceOf(0.8)}, of(0.5)},
 		{&crawl.Task{Kind: crawl.KindSitemap, Priority: 4, Relevance: crawl.RelevanceOf(0.01)}, of(0.9)},
 	} {
 		if a, b := order[0].Rank(), order[1].Rank(); a <= b {
@@ -20,7 +20,8 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	seen := map[int]int{}
-	for _, task := range []*crawl.Task{of(0), of(0.001), of(0.05), of(0.5), of(0.99), of(1), plain(0), plain(1), plain(2), plain(3), plain(4), plain(5), plain(9)} {
+	for _, task := range []*crawl.Task{of(0), of(0.001), of(0.05), of(0.5), of(0.99), of(1), plain(0), plain(1), plain(2),
+		plain(3), plain(4), plain(5), plain(9)} {
 		n := task.FrontNumber()
 		if n < crawl.MinPriority || n > crawl.MaxFront {
 			t.Errorf("%+v: front queue %d", task, n)
@@ -34,7 +35,8 @@ func TestRanks(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for level := range crawl.Levels {
-		if got := crawl.RelevanceOfLevel(level).Level(); got != level && level > 4 { // thousandths tell the lowest apart no more
+		// thousandths tell the lowest apart no more
+		if got := crawl.RelevanceOfLevel(level).Level(); got != level && level > 4 {
 			t.Errorf("the middle of level %d is of level %d", level, got)
 		}
 	}

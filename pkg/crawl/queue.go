@@ -11,7 +11,8 @@ type QueueKind string
 
 // The kinds of the frontier's queues. Names are stored in brokers and state directories: they never change.
 const (
-	QueueFront QueueKind = "front" // tasks that were not drawn yet, by priority or level of promise; front.0: those that were set aside
+	// tasks that were not drawn yet, by priority or level of promise; front.0: those that were set aside
+	QueueFront QueueKind = "front"
 	QueueBack  QueueKind = "back"  // the rest of one host's tasks
 	QueueLater QueueKind = "later" // retries, by their delay in milliseconds
 	QueueLevel QueueKind = "level" // tasks that wait for their level, by depth: see OrderBreadth
@@ -38,7 +39,8 @@ func ParseQueueName(name string) (q QueueName, err error) {
 	default:
 		return QueueName{}, fmt.Errorf("queue %s is none of the frontier's", name)
 	}
-	if q.Number, err = strconv.Atoi(digits); err != nil || q.Number < 0 || job != "" && q.Kind != QueueFront && q.Kind != QueueLevel {
+	if q.Number, err = strconv.Atoi(digits); err != nil || q.Number < 0 ||
+		job != "" && q.Kind != QueueFront && q.Kind != QueueLevel {
 		return QueueName{}, fmt.Errorf("queue %s has no number", name)
 	}
 	return q, nil

@@ -20,7 +20,8 @@ func TestQueueNames(t *testing.T) {
 			t.Errorf("%s is %+v (%s), shut %v, error %v", name, got, got, got.Shut(), err)
 		}
 	}
-	for _, name := range []string{"", "front", "front.", "front.x", "front.-1", "back.1.job", "later.2.job", "dead", "parse.retry", "frontier.owner"} {
+	for _, name := range []string{"", "front", "front.", "front.x", "front.-1", "back.1.job", "later.2.job", "dead",
+		"parse.retry", "frontier.owner"} {
 		if got, err := crawl.ParseQueueName(name); err == nil {
 			t.Errorf("%q is taken for %+v", name, got)
 		}

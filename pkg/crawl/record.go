@@ -72,8 +72,8 @@ func (r *Record) Version() PageVersion {
 
 // Withdraw takes the content out of a record whose page asks not to be kept.
 func (r *Record) Withdraw(at time.Time) {
-	*r = Record{Job: r.Job, URL: r.URL, FinalURL: r.FinalURL, Status: r.Status, FetchedAt: r.FetchedAt, Depth: r.Depth, Referrer: r.Referrer,
-		ContentType: r.ContentType, Epoch: r.Epoch, Visit: r.Visit, Aged: Aged{WithdrawnAt: at}}
+	*r = Record{Job: r.Job, URL: r.URL, FinalURL: r.FinalURL, Status: r.Status, FetchedAt: r.FetchedAt, Depth: r.Depth,
+		Referrer: r.Referrer, ContentType: r.ContentType, Epoch: r.Epoch, Visit: r.Visit, Aged: Aged{WithdrawnAt: at}}
 }
 
 // RenderedPart is what a record says of its page's render.

@@ -27,22 +27,34 @@ const (
 
 // Rendering says which pages are rendered in a browser besides, and what a render may take.
 type Rendering struct {
-	Mode       RenderMode   `json:"mode,omitempty" yaml:"mode,omitempty"`             // never, auto or always; empty: never
-	Rules      []RenderRule `json:"rules,omitempty" yaml:"rules,omitempty"`           // modes of some pages: the first that matches counts
-	Timeout    Duration     `json:"timeout,omitempty" yaml:"timeout,omitempty"`       // for one render
-	Virtual    Duration     `json:"virtual,omitempty" yaml:"virtual,omitempty"`       // that pass for the page's timers; they run as fast as the processor lets them
-	Resources  int          `json:"resources,omitempty" yaml:"resources,omitempty"`   // scripts, API answers and frames that are fetched for one page
-	Bytes      Size         `json:"bytes,omitempty" yaml:"bytes,omitempty"`           // of the answers to one render
-	Worth      Duration     `json:"worth,omitempty" yaml:"worth,omitempty"`           // processor time that a new link is worth: a template that costs more is given up
-	Screenshot bool         `json:"screenshot,omitempty" yaml:"screenshot,omitempty"` // keep a picture of each page that is rendered; style sheets, images and fonts are then fetched
-	NoScroll   bool         `json:"no_scroll,omitempty" yaml:"no_scroll,omitempty"`   // do not scroll to the end once, as is done for lists that load as one reads
+	// never, auto or always; empty: never
+	Mode RenderMode `json:"mode,omitempty" yaml:"mode,omitempty"`
+	// modes of some pages: the first that matches counts
+	Rules []RenderRule `json:"rules,omitempty" yaml:"rules,omitempty"`
+	// for one render
+	Timeout Duration `json:"timeout,omitempty" yaml:"timeout,omitempty"`
+	// that pass for the page's timers; they run as fast as the processor lets them
+	Virtual Duration `json:"virtual,omitempty" yaml:"virtual,omitempty"`
+	// scripts, API answers and frames that are fetched for one page
+	Resources int `json:"resources,omitempty" yaml:"resources,omitempty"`
+	// of the answers to one render
+	Bytes Size `json:"bytes,omitempty" yaml:"bytes,omitempty"`
+	// processor time that a new link is worth: a template that costs more is given up
+	Worth Duration `json:"worth,omitempty" yaml:"worth,omitempty"`
+	// keep a picture of each page that is rendered; style sheets, images and fonts are then fetched
+	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot,omitempty"`
+	// do not scroll to the end once, as is done for lists that load as one reads
+	NoScroll bool `json:"no_scroll,omitempty" yaml:"no_scroll,omitempty"`
 }
 
 // RenderRule is the mode of some pages.
 type RenderRule struct {
-	Host  string     `json:"host,omitempty" yaml:"host,omitempty"`   // host name, or a pattern such as *.example.org; empty: all
-	Match string     `json:"match,omitempty" yaml:"match,omitempty"` // regular expression that the URL's path and query must match; empty: all
-	Mode  RenderMode `json:"mode" yaml:"mode"`                       // never, auto or always
+	// host name, or a pattern such as *.example.org; empty: all
+	Host string `json:"host,omitempty" yaml:"host,omitempty"`
+	// regular expression that the URL's path and query must match; empty: all
+	Match string `json:"match,omitempty" yaml:"match,omitempty"`
+	// never, auto or always
+	Mode RenderMode `json:"mode" yaml:"mode"`
 }
 
 // The defaults of Rendering, and its bounds.
@@ -124,7 +136,8 @@ func (r *Rendering) check() (errs []error) {
 			errs = append(errs, &KeyError{at + ".match", fmt.Sprintf("%q: %v", r.Rules[i].Match, err)})
 		}
 		if _, err := path.Match(r.Rules[i].Host, "x"); err != nil {
-			errs = append(errs, &KeyError{at + ".host", fmt.Sprintf("%q: want a host name, or a pattern such as *.example.org", r.Rules[i].Host)})
+			errs = append(errs, &KeyError{at + ".host",
+				fmt.Sprintf("%q: want a host name, or a pattern such as *.example.org", r.Rules[i].Host)})
 		}
 	}
 	return errs
@@ -172,21 +185,30 @@ type Candidate struct {
 
 // Rendered is what came of a page's render. The page that carries it has the rendered HTML as its body.
 type Rendered struct {
-	Digest     Digest        `cbor:"1,keyasint"` // of the rendered HTML
-	At         time.Time     `cbor:"2,keyasint"`
-	Wall       time.Duration `cbor:"3,keyasint,omitempty"`
-	CPU        time.Duration `cbor:"4,keyasint,omitempty"` // of the browser
-	Settled    string        `cbor:"5,keyasint,omitempty"` // what told that the page had settled: virtual, idle or limit
-	Final      weburl.URL    `cbor:"6,keyasint,omitempty"` // where scripts led, if elsewhere
-	Requests   int           `cbor:"7,keyasint,omitempty"` // that the page made
-	Refused    int           `cbor:"8,keyasint,omitempty"` // of them, those that no render makes: images, forms …
-	Missing    int           `cbor:"9,keyasint,omitempty"` // of them, those that could not be had
-	Template   uint64        `cbor:"10,keyasint,omitempty"`
-	Shape      string        `cbor:"11,keyasint,omitempty"`
-	Why        string        `cbor:"12,keyasint,omitempty"`
-	Before     Before        `cbor:"13,keyasint"`
-	Screenshot string        `cbor:"140,keyasint,omitempty"` // the file of its picture, below the directory of the crawl
-	Links      []string      `cbor:"14,keyasint,omitempty"`  // that the document's own list has beside its HTML: of frames and shadow roots
+	// of the rendered HTML
+	Digest Digest        `cbor:"1,keyasint"`
+	At     time.Time     `cbor:"2,keyasint"`
+	Wall   time.Duration `cbor:"3,keyasint,omitempty"`
+	// of the browser
+	CPU time.Duration `cbor:"4,keyasint,omitempty"`
+	// what told that the page had settled: virtual, idle or limit
+	Settled string `cbor:"5,keyasint,omitempty"`
+	// where scripts led, if elsewhere
+	Final weburl.URL `cbor:"6,keyasint,omitempty"`
+	// that the page made
+	Requests int `cbor:"7,keyasint,omitempty"`
+	// of them, those that no render makes: images, forms …
+	Refused int `cbor:"8,keyasint,omitempty"`
+	// of them, those that could not be had
+	Missing  int    `cbor:"9,keyasint,omitempty"`
+	Template uint64 `cbor:"10,keyasint,omitempty"`
+	Shape    string `cbor:"11,keyasint,omitempty"`
+	Why      string `cbor:"12,keyasint,omitempty"`
+	Before   Before `cbor:"13,keyasint"`
+	// the file of its picture, below the directory of the crawl
+	Screenshot string `cbor:"140,keyasint,omitempty"`
+	// that the document's own list has beside its HTML: of frames and shadow roots
+	Links []string `cbor:"14,keyasint,omitempty"`
 }
 
 // RenderMark travels with the links of a rendered page, so that the DUE can tell what was gained.

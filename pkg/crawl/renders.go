@@ -93,7 +93,8 @@ type RenderStats interface {
 	// ChangeTemplate changes a template, or makes it, in one step that no other change comes between. change may be
 	// called more than once, each time with what is stored. If it returns false nothing is stored. It returns what is
 	// stored afterwards.
-	ChangeTemplate(ctx context.Context, job JobID, host string, template uint64, change func(*RenderTemplate) bool) (RenderTemplate, error)
+	ChangeTemplate(ctx context.Context, job JobID, host string, template uint64,
+		change func(*RenderTemplate) bool) (RenderTemplate, error)
 	// Templates returns all templates of a job, ordered by host and template.
 	Templates(ctx context.Context, job JobID) ([]RenderTemplate, error)
 	// ForgetTemplates forgets all of a job.

@@ -15,20 +15,24 @@ import (
 )
 
 // howToRefer says how a secret is referred to.
-const howToRefer = "a job is stored and shown, so it refers to a secret: ${NAME} reads an environment variable, file:PATH a file"
+const howToRefer = "a job is stored and shown, so it refers to a secret: ${NAME} reads an environment variable, " +
+	"file:PATH a file"
 
 var (
-	token        = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
-	secretName   = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|pwd|api-?_?key|session|credential|^pass$|^pin$|otp|totp`)
+	token      = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+	secretName = regexp.MustCompile(
+		`(?i)auth|cookie|token|secret|passw|pwd|api-?_?key|session|credential|^pass$|^pin$|otp|totp`)
 	maxRequestKV = 8 << 10
 )
 
 // ownHeaders are the fields that the crawler itself answers for, and what to use instead.
-var ownHeaders = map[string]string{"User-Agent": "user_agent is the key for it", "Host": "the URL says it", "Cookie": "cookie is the key for it",
-	"Accept-Encoding": "the crawler asks for what it can decode", "Connection": "", "Content-Length": "", "Transfer-Encoding": "", "Te": "",
-	"Trailer": "", "Upgrade": "", "Keep-Alive": "", "Proxy-Authorization": "the URL of the proxy has name and password", "Proxy-Connection": "",
-	"Range": "whole pages are asked for", "If-None-Match": "", "If-Modified-Since": "", "If-Match": "", "If-Unmodified-Since": "", "If-Range": "",
-	"Content-Type": "", "Expect": "", "Accept-Language": "accept_language is the key for it"}
+var ownHeaders = map[string]string{"User-Agent": "user_agent is the key for it", "Host": "the URL says it",
+	"Cookie": "cookie is the key for it", "Accept-Encoding": "the crawler asks for what it can decode", "Connection": "",
+	"Content-Length": "", "Transfer-Encoding": "", "Te": "", "Trailer": "", "Upgrade": "", "Keep-Alive": "",
+	"Proxy-Authorization": "the URL of the proxy has name and password", "Proxy-Connection": "",
+	"Range": "whole pages are asked for", "If-None-Match": "", "If-Modified-Since": "", "If-Match": "",
+	"If-Unmodified-Since": "", "If-Range": "", "Content-Type": "", "Expect": "",
+	"Accept-Language": "accept_language is the key for it"}
 
 // IsSecretName reports whether the value of a field of this name is likely a secret.
 func IsSecretName(name string) bool { return secretName.MatchString(name) }
@@ -40,8 +44,10 @@ func checkRequests(j *Job) (errs []error) {
 			errs = append(errs, &KeyError{key, fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(!printable(j.AcceptLanguage) || len(j.AcceptLanguage) > maxRequestKV, "accept_language", "%q: want languages, as in de,en;q=0.5", j.AcceptLanguage)
-	bad(!slices.Contains([]string{CookiesAuto, CookiesOn, CookiesOff}, j.Cookies), "cookies", "%q: want on or off", j.Cookies)
+	bad(!printable(j.AcceptLanguage) || len(j.AcceptLanguage) > maxRequestKV, "accept_language",
+		"%q: want languages, as in de,en;q=0.5", j.AcceptLanguage)
+	bad(!slices.Contains([]string{CookiesAuto, CookiesOn, CookiesOff}, j.Cookies), "cookies", "%q: want on or off",
+		j.Cookies)
 	for i, h := range j.Headers {
 		at := fmt.Sprintf("headers[%d]", i)
 		errs = append(errs, checkHeader(at, &h)...)
@@ -66,7 +72,8 @@ func checkRequests(j *Job) (errs []error) {
 // nobodys reports whether a rule without a site, which is for the seeds', is for nobody: the seeds are in a list.
 func nobodys(j *Job, site string) bool { return site == "" && len(j.Seeds) == 0 && j.Listed() }
 
-const nobodysFault = "is missing: the seeds are in a list, which does not say whose the secret is; want scheme and host, as in https://example.com"
+const nobodysFault = "is missing: the seeds are in a list, which does not say whose the secret is; want scheme and " +
+	"host, as in https://example.com"
 
 func checkHeader(at string, h *HeaderRule) (errs []error) {
 	name := http.CanonicalHeaderKey(h.Name)
@@ -76,10 +83,12 @@ func checkHeader(at string, h *HeaderRule) (errs []error) {
 	case !token.MatchString(h.Name):
 		errs = append(errs, &KeyError{at + ".name", fmt.Sprintf("%q: want the name of a header field", h.Name)})
 	case own:
-		errs = append(errs, &KeyError{at + ".name", strings.TrimSuffix(fmt.Sprintf("%q: the crawler sets it itself; %s", name, why), "; ")})
+		errs = append(errs, &KeyError{at + ".name",
+			strings.TrimSuffix(fmt.Sprintf("%q: the crawler sets it itself; %s", name, why), "; ")})
 	case IsSecretName(name) && !secret.IsReference(h.Value):
 		errs = append(errs, &KeyError{at + ".value", fmt.Sprintf("%s has no reference in it: %s", name, howToRefer)})
-	case len(h.Value) > maxRequestKV || strings.ContainsFunc(h.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+	case len(h.Value) > maxRequestKV ||
+		strings.ContainsFunc(h.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		errs = append(errs, &KeyError{at + ".value", "want one line of at most 8 KiB"})
 	}
 	return errs
@@ -94,7 +103,8 @@ func checkAuth(at string, a *AuthRule) (errs []error) {
 	case a.Bearer != "" && !secret.IsOnlyReference(a.Bearer):
 		fault(".bearer", "is no reference: "+howToRefer)
 	case a.Bearer != "":
-	case a.User == "" || strings.Contains(a.User, ":") || strings.ContainsFunc(a.User, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case a.User == "" || strings.Contains(a.User, ":") ||
+		strings.ContainsFunc(a.User, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		fault(".user", fmt.Sprintf("%q: want a name without a colon", a.User))
 	case a.Password == "":
 		fault(".password", "is missing: ${NAME} reads it from an environment variable, file:PATH from a file")
@@ -111,7 +121,8 @@ func checkSite(at, site string) []error {
 	}
 	u, err := weburl.Parse(site)
 	if err != nil || u.IsForeign() || u.Path() != "/" || u.Query() != "" || userinfo.MatchString(site) {
-		return []error{&KeyError{at + ".url", fmt.Sprintf("%q: want scheme and host, as in https://example.com", maskUserinfo(site))}}
+		return []error{&KeyError{at + ".url",
+			fmt.Sprintf("%q: want scheme and host, as in https://example.com", maskUserinfo(site))}}
 	}
 	return nil
 }
@@ -130,7 +141,8 @@ func checkLogin(l *Login) (errs []error) {
 	if err != nil || form.IsForeign() || userinfo.MatchString(l.URL) {
 		fault(".url", "%q: want the URL of the page with the form", maskUserinfo(l.URL))
 	}
-	for key, selector := range map[string]string{".form": l.Form, ".check.css": l.Check.CSS, ".check.not_css": l.Check.NotCSS} {
+	for key, selector := range map[string]string{".form": l.Form, ".check.css": l.Check.CSS,
+		".check.not_css": l.Check.NotCSS} {
 		if _, err := cascadia.ParseGroup(selector); selector != "" && err != nil {
 			fault(key, "%q is no CSS selector: %v", selector, err)
 		}
@@ -147,7 +159,8 @@ func checkLogin(l *Login) (errs []error) {
 		fault(".check.url", "%q: want a URL of the same scheme and host as login.url", l.Check.URL)
 	}
 	if l.Check.URL != "" && !l.Check.Any() {
-		fault(".check", "has only a url: say with css, text, not_css or not_text what that page shows to whoever is logged in")
+		fault(".check",
+			"has only a url: say with css, text, not_css or not_text what that page shows to whoever is logged in")
 	}
 	return errs
 }

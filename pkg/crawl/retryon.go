@@ -19,8 +19,8 @@ const (
 )
 
 // failures are those that may pass, by the reasons of outcomes.
-var failures = map[string]string{ReasonTimeout: RetryTimeout, ReasonTooSlow: RetryTimeout, ReasonConnect: RetryConnect, ReasonDNS: RetryDNS,
-	ReasonTLS: RetryTLS, ReasonBroken: RetryBroken}
+var failures = map[string]string{ReasonTimeout: RetryTimeout, ReasonTooSlow: RetryTimeout, ReasonConnect: RetryConnect,
+	ReasonDNS: RetryDNS, ReasonTLS: RetryTLS, ReasonBroken: RetryBroken}
 
 var retriedStatus = regexp.MustCompile(`^status:[45]([0-9][0-9]|xx)$`)
 
@@ -33,7 +33,8 @@ func checkRetryOn(on []string) (errs []error) {
 		}
 		if !retriedStatus.MatchString(name) {
 			errs = append(errs, &KeyError{fmt.Sprintf("retry.on[%d]", i),
-				fmt.Sprintf("%q: want timeout, connect, dns, tls, broken, or status: and a status from 400 on, as in status:429 or status:5xx", name)})
+				fmt.Sprintf("%q: want timeout, connect, dns, tls, broken, or status: and a status from 400 on, as in status:429 "+
+					"or status:5xx", name)})
 		}
 	}
 	return errs

@@ -168,7 +168,8 @@ func CheckChange(from, to *Job) error {
 	var errs []error
 	for _, c := range Changes(from, to) {
 		if why, ok := fixed[c.Key]; ok {
-			errs = append(errs, fmt.Errorf("%s cannot change in a crawl that has begun (%s): %s; begin another crawl, or this one anew",
+			errs = append(errs, fmt.Errorf("%s cannot change in a crawl that has begun (%s): %s; begin another crawl, or this "+
+				"one anew",
 				c.Key, c, why))
 		}
 	}
@@ -182,8 +183,8 @@ func CheckChange(from, to *Job) error {
 // changes none of them lets in no URL that was excluded.
 var widening = []string{"seeds", "seed_list", "seeds_only", "scope", "include", "exclude",
 	"ext", "skip_ext", "blacklist", "blacklist_entries", "max_depth", "max_pages",
-	"pages_per_level", "pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow", "sitemaps",
-	"assets.scope", "assets.max", "assets.per_host", "pipeline.nodes",
+	"pages_per_level", "pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow",
+	"sitemaps", "assets.scope", "assets.max", "assets.per_host", "pipeline.nodes",
 	"topic.examples", "topic.model", "topic.threshold", "topic.host_trial"}
 
 // MayWiden reports whether a revision may let in what was left out.
@@ -193,7 +194,8 @@ func MayWiden(from, to *Job) bool {
 
 // SameRecords reports whether two specifications make the same records of the same page.
 func SameRecords(a, b *Job) bool {
-	return reflect.DeepEqual(a.Rules, b.Rules) && reflect.DeepEqual(a.Select, b.Select) && a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
+	return reflect.DeepEqual(a.Rules, b.Rules) && reflect.DeepEqual(a.Select, b.Select) &&
+		a.Limits.MaxText == b.Limits.MaxText && a.Limits.MaxBody == b.Limits.MaxBody &&
 		a.Limits.LinksPerPage == b.Limits.LinksPerPage && reflect.DeepEqual(a.Pipeline, b.Pipeline) &&
 		a.ClassModel == b.ClassModel
 }

@@ -43,7 +43,8 @@ func TestAJobIsStoredByTheKeysOfTheJobFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{`"max_depth":2`, `"delay":"1.5s"`, `"ignore_nofollow":true`, `"blacklist_entries":["bad.test"]`} {
+	for _, key := range []string{`"max_depth":2`, `"delay":"1.5s"`, `"ignore_nofollow":true`,
+		`"blacklist_entries":["bad.test"]`} {
 		if !strings.Contains(string(data), key) {
 			t.Errorf("%s is not in %s", key, data)
 		}
@@ -81,7 +82,8 @@ func TestAJobOfTheVersionBeforeIsRead(t *testing.T) {
 }
 
 func TestAKeyThatNobodyKnowsIsAnError(t *testing.T) {
-	for _, data := range []string{`{"id":"x","max_deph":3}`, `{"id":"x","limits":{"max_bodi":1}}`, `{"ID":"x","MaxDeph":3}`, `[]`, `{"id":`} {
+	for _, data := range []string{`{"id":"x","max_deph":3}`, `{"id":"x","limits":{"max_bodi":1}}`,
+		`{"ID":"x","MaxDeph":3}`, `[]`, `{"id":`} {
 		if _, err := crawl.DecodeJob([]byte(data), 1); err == nil {
 			t.Errorf("%s was taken", data)
 		}
@@ -91,7 +93,8 @@ func TestAKeyThatNobodyKnowsIsAnError(t *testing.T) {
 func TestChangesSayWhatARevisionChanges(t *testing.T) {
 	from := oldJob()
 	to := oldJob()
-	to.Epoch, to.MaxDepth, to.Politeness.Delay, to.Exclude = 2, 3, crawl.Duration(time.Minute), []string{"/x/", "/calendar/"}
+	to.Epoch, to.MaxDepth, to.Politeness.Delay, to.Exclude = 2, 3, crawl.Duration(time.Minute),
+		[]string{"/x/", "/calendar/"}
 	to.Include = []string{}
 	var got []string
 	for _, c := range crawl.Changes(&from, &to) {
@@ -165,7 +168,8 @@ func TestEverySettingHasItsKey(t *testing.T) {
 	walk = func(t *testing.T, of reflect.Type) {
 		for i := range of.NumField() {
 			f := of.Field(i)
-			json, _, _ := strings.Cut(f.Tag.Get("json"), ",") // new keys are left out where they say nothing: older programs read the job then
+			// new keys are left out where they say nothing: older programs read the job then
+			json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			yaml, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			if json == "" || json != yaml && !slices.Contains(withJob, f.Name) {
 				t.Errorf("%s.%s: json:%q and yaml:%q", of.Name(), f.Name, json, yaml)

@@ -79,13 +79,15 @@ func (c *selectCheck) policy(p *Policy) {
 	for _, k := range []struct {
 		key string
 		is  bool
-	}{{"css", p.CSS != ""}, {"xpath", p.XPath != ""}, {"keywords", len(p.Keywords) > 0}, {"json_pointer", p.JSONPointer != ""}, {"regex", p.Regex != ""}} {
+	}{{"css", p.CSS != ""}, {"xpath", p.XPath != ""}, {"keywords", len(p.Keywords) > 0},
+		{"json_pointer", p.JSONPointer != ""}, {"regex", p.Regex != ""}} {
 		if k.is {
 			has = append(has, k.key)
 		}
 	}
 	if len(has) != 1 {
-		c.bad("", "has %d of css, xpath, keywords, json_pointer and regex%s: want one, which says what is looked for", len(has), listed(has))
+		c.bad("", "has %d of css, xpath, keywords, json_pointer and regex%s: want one, which says what is looked for",
+			len(has), listed(has))
 		return
 	}
 	c.errs = append(c.errs, checkRanges(c.at+".types", p.Types)...)

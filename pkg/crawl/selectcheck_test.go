@@ -33,11 +33,14 @@ func TestFaultsOfPolicies(t *testing.T) {
 		p    crawl.Policy
 		want string
 	}{
-		"css":               {crawl.Policy{Name: "a", CSS: ".b", Fields: field(crawl.PolicyField{Name: "c", CSS: "h2", Type: "number"})}, ""},
-		"itself":            {crawl.Policy{Name: "a", CSS: ".b", Fields: field(crawl.PolicyField{Name: "c", Attr: "id"})}, ""},
-		"xpath":             {crawl.Policy{Name: "a", XPath: "//div"}, ""},
-		"keywords":          {crawl.Policy{Name: "a", Keywords: []string{"c++", "go developer", "日本"}, Window: 10}, ""},
-		"json":              {crawl.Policy{Name: "a", JSONPointer: "#", Fields: field(crawl.PolicyField{Name: "c", JSONPointer: "/x"})}, ""},
+		"css": {crawl.Policy{Name: "a", CSS: ".b",
+			Fields: field(crawl.PolicyField{Name: "c", CSS: "h2", Type: "number"})}, ""},
+		"itself": {crawl.Policy{Name: "a", CSS: ".b", Fields: field(crawl.PolicyField{Name: "c", Attr: "id"})},
+			""},
+		"xpath":    {crawl.Policy{Name: "a", XPath: "//div"}, ""},
+		"keywords": {crawl.Policy{Name: "a", Keywords: []string{"c++", "go developer", "日本"}, Window: 10}, ""},
+		"json": {crawl.Policy{Name: "a", JSONPointer: "#",
+			Fields: field(crawl.PolicyField{Name: "c", JSONPointer: "/x"})}, ""},
 		"regex":             {crawl.Policy{Name: "a", Regex: `\d+`, List: true, Types: []string{"text/*"}, Match: "/x"}, ""},
 		"no name":           {crawl.Policy{CSS: "a"}, "select[0].name"},
 		"a name with a dot": {crawl.Policy{Name: "a.b", CSS: "a"}, "select[0].name"},
@@ -54,16 +57,26 @@ func TestFaultsOfPolicies(t *testing.T) {
 		"a window of css":   {crawl.Policy{Name: "a", CSS: "a", Window: 3}, "select[0].window"},
 		"a wide window":     {crawl.Policy{Name: "a", Keywords: []string{"a"}, Window: 10_001}, "select[0].window"},
 		"a list of css":     {crawl.Policy{Name: "a", CSS: "a", List: true}, "select[0].list"},
-		"fields of words":   {crawl.Policy{Name: "a", Keywords: []string{"a"}, Fields: field(crawl.PolicyField{Name: "b", CSS: "a"})}, "select[0].fields"},
-		"a field's name":    {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{CSS: "a"})}, "select[0].fields[0].name"},
-		"a field's CSS":     {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", CSS: "::"})}, "select[0].fields[0].css"},
-		"a field's type":    {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", CSS: "a", Type: "float"})}, "select[0].fields[0].type"},
-		"JSON in HTML":      {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", JSONPointer: "/a"})}, "select[0].fields[0].json_pointer"},
-		"HTML in JSON":      {crawl.Policy{Name: "a", JSONPointer: "/a", Fields: field(crawl.PolicyField{Name: "b", CSS: "a"})}, "select[0].fields[0]"},
-		"no field pointer":  {crawl.Policy{Name: "a", JSONPointer: "/a", Fields: field(crawl.PolicyField{Name: "b"})}, "select[0].fields[0].json_pointer"},
-		"both":              {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", CSS: "a", XPath: "a"})}, "select[0].fields[0]"},
-		"HTML of attribute": {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", Attr: "a", Type: "html"})}, "select[0].fields[0].type"},
-		"a field twice": {crawl.Policy{Name: "a", CSS: "a", Fields: []crawl.PolicyField{{Name: "b", CSS: "a"}, {Name: "b", CSS: "c"}}},
+		"fields of words": {crawl.Policy{Name: "a", Keywords: []string{"a"},
+			Fields: field(crawl.PolicyField{Name: "b", CSS: "a"})}, "select[0].fields"},
+		"a field's name": {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{CSS: "a"})},
+			"select[0].fields[0].name"},
+		"a field's CSS": {crawl.Policy{Name: "a", CSS: "a", Fields: field(crawl.PolicyField{Name: "b", CSS: "::"})},
+			"select[0].fields[0].css"},
+		"a field's type": {crawl.Policy{Name: "a", CSS: "a",
+			Fields: field(crawl.PolicyField{Name: "b", CSS: "a", Type: "float"})}, "select[0].fields[0].type"},
+		"JSON in HTML": {crawl.Policy{Name: "a", CSS: "a",
+			Fields: field(crawl.PolicyField{Name: "b", JSONPointer: "/a"})}, "select[0].fields[0].json_pointer"},
+		"HTML in JSON": {crawl.Policy{Name: "a", JSONPointer: "/a",
+			Fields: field(crawl.PolicyField{Name: "b", CSS: "a"})}, "select[0].fields[0]"},
+		"no field pointer": {crawl.Policy{Name: "a", JSONPointer: "/a", Fields: field(crawl.PolicyField{Name: "b"})},
+			"select[0].fields[0].json_pointer"},
+		"both": {crawl.Policy{Name: "a", CSS: "a",
+			Fields: field(crawl.PolicyField{Name: "b", CSS: "a", XPath: "a"})}, "select[0].fields[0]"},
+		"HTML of attribute": {crawl.Policy{Name: "a", CSS: "a",
+			Fields: field(crawl.PolicyField{Name: "b", Attr: "a", Type: "html"})}, "select[0].fields[0].type"},
+		"a field twice": {crawl.Policy{Name: "a", CSS: "a",
+			Fields: []crawl.PolicyField{{Name: "b", CSS: "a"}, {Name: "b", CSS: "c"}}},
 			"select[0].fields[1].name"},
 	} {
 		job := siteJob()
@@ -97,7 +110,8 @@ func TestRetryOnNamesFailures(t *testing.T) {
 	if err := job.Validate(); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"", "Timeout", "status", "status:", "status:200", "status:3xx", "status:5XX", "status:600", "5xx", "robots"} {
+	for _, name := range []string{"", "Timeout", "status", "status:", "status:200", "status:3xx", "status:5XX",
+		"status:600", "5xx", "robots"} {
 		job.Retry.On = []string{"timeout", name}
 		if got := faultsOf(t, &job); !slices.Equal(got, []string{"retry.on[1]"}) {
 			t.Errorf("%q: faults %q", name, got)
@@ -130,7 +144,8 @@ func TestWhichFailuresAreRepeated(t *testing.T) {
 		{out(crawl.VerdictDone, "", 200), false, false},
 	} {
 		if repeat, named := r.Repeats(tc.out); repeat != tc.repeat || named != tc.named {
-			t.Errorf("%s %s %d: %v %v, want %v %v", tc.out.Verdict, tc.out.Reason, tc.out.Status, repeat, named, tc.repeat, tc.named)
+			t.Errorf("%s %s %d: %v %v, want %v %v", tc.out.Verdict, tc.out.Reason, tc.out.Status, repeat, named, tc.repeat,
+				tc.named)
 		}
 	}
 	if _, named := (&crawl.Retry{}).Repeats(out(crawl.VerdictRetry, crawl.ReasonTimeout, 0)); named {
@@ -143,8 +158,10 @@ func TestJSONIsAPageWhereAPolicyReadsIt(t *testing.T) {
 	if job.SelectsJSON("application/json") || len(job.Notices()) > 0 {
 		t.Error("JSON is a page though no policy reads it")
 	}
-	job.Select = []crawl.Policy{{Name: "a", JSONPointer: "/a", Types: []string{"application/vnd.api+json"}}, {Name: "b", CSS: "b"}}
-	for media, want := range map[string]bool{"application/json": false, "application/vnd.api+json": true, "text/html": false} {
+	job.Select = []crawl.Policy{{Name: "a", JSONPointer: "/a", Types: []string{"application/vnd.api+json"}},
+		{Name: "b", CSS: "b"}}
+	for media, want := range map[string]bool{"application/json": false, "application/vnd.api+json": true,
+		"text/html": false} {
 		if job.SelectsJSON(media) != want {
 			t.Errorf("%s: want %v", media, want)
 		}

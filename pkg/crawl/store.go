@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -234,26 +233,38 @@ func (d *Document) BodyRef() *BodyRef { return &d.Page.Body }
 
 // Host is what is remembered of a host between the times it is active.
 type Host struct {
-	Key         string        `cbor:"1,keyasint"`
-	Next        time.Time     `cbor:"2,keyasint,omitempty"` // no request may start earlier: what the host asked for, back-off
-	LastContact time.Time     `cbor:"3,keyasint,omitempty"` // end of the last request
-	SlowedAt    time.Time     `cbor:"4,keyasint,omitempty"` // when it last asked for rest
-	Backoff     time.Duration `cbor:"5,keyasint,omitempty"` // current rest, doubled each time
-	Failures    int           `cbor:"6,keyasint,omitempty"` // connection failures in a row
-	Addr        netip.Addr    `cbor:"7,keyasint,omitempty"` // last known address
-	Requests    int64         `cbor:"8,keyasint,omitempty"`
-	Origins     []Origin      `cbor:"9,keyasint,omitempty"` // at most two: http and https
-	Rest        Rest          `cbor:"10,keyasint,omitzero"` // what the job of a request gave the host afterwards
+	Key string `cbor:"1,keyasint"`
+	// no request may start earlier: what the host asked for, back-off
+	Next time.Time `cbor:"2,keyasint,omitempty"`
+	// end of the last request
+	LastContact time.Time `cbor:"3,keyasint,omitempty"`
+	// when it last asked for rest
+	SlowedAt time.Time `cbor:"4,keyasint,omitempty"`
+	// current rest, doubled each time
+	Backoff time.Duration `cbor:"5,keyasint,omitempty"`
+	// connection failures in a row
+	Failures int `cbor:"6,keyasint,omitempty"`
+	// last known address
+	Addr     netip.Addr `cbor:"7,keyasint,omitempty"`
+	Requests int64      `cbor:"8,keyasint,omitempty"`
+	// at most two: http and https
+	Origins []Origin `cbor:"9,keyasint,omitempty"`
+	// what the job of a request gave the host afterwards
+	Rest Rest `cbor:"10,keyasint,omitzero"`
 }
 
 // Rest is how long a host rests, from all jobs, after a request. If the job is known, the rest is computed with the
 // delay that the job has now.
 type Rest struct {
-	Job   JobID         `cbor:"1,keyasint,omitempty"`
-	Ended time.Time     `cbor:"2,keyasint,omitempty"` // the request
-	Took  time.Duration `cbor:"3,keyasint,omitempty"` // what counts of its time: see Politeness.Counts
-	Gaps  uint8         `cbor:"4,keyasint,omitempty"` // the job's delay counts so many times; 0: once
-	Least time.Duration `cbor:"5,keyasint,omitempty"` // as it was when the request ended, for those who do not know the job
+	Job JobID `cbor:"1,keyasint,omitempty"`
+	// the request
+	Ended time.Time `cbor:"2,keyasint,omitempty"`
+	// what counts of its time: see Politeness.Counts
+	Took time.Duration `cbor:"3,keyasint,omitempty"`
+	// the job's delay counts so many times; 0: once
+	Gaps uint8 `cbor:"4,keyasint,omitempty"`
+	// as it was when the request ended, for those who do not know the job
+	Least time.Duration `cbor:"5,keyasint,omitempty"`
 }
 
 // End is when the rest ends for those who do not know the job.
@@ -375,14 +386,6 @@ func (s StaticJobs) JobAt(ctx context.Context, id JobID, epoch uint32) (*Job, er
 
 // LostRevision is the error for a revision of a job that is not kept.
 func LostRevision(id JobID, epoch uint32) error {
-	return Permanent(fmt.Errorf("job %q: its revision %d is not known: what was begun under it is not finished under another", id, EpochOf(epoch)))
-}
-
-func hasToken(list, token string) bool {
-	for f := range strings.FieldsSeq(list) {
-		if strings.EqualFold(f, token) {
-			return true
-		}
-	}
-	return false
+	return Permanent(fmt.Errorf("job %q: its revision %d is not known: what was begun under it is not finished under "+
+		"another", id, EpochOf(epoch)))
 }

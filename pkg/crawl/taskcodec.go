@@ -49,8 +49,8 @@ var errTask = errors.New("the task is damaged")
 
 // taskFields are the numbers and texts of a task, in the order of numberBits and textBits.
 func taskFields(t *Task) (numbers [7]int64, texts [3]string) {
-	return [...]int64{int64(t.Kind), int64(t.Priority), int64(t.Depth), int64(t.Redirects), int64(t.Attempt), int64(t.Visit),
-		t.Lease}, [...]string{t.For, t.ETag, t.LastModified}
+	return [...]int64{int64(t.Kind), int64(t.Priority), int64(t.Depth), int64(t.Redirects), int64(t.Attempt),
+		int64(t.Visit), t.Lease}, [...]string{t.For, t.ETag, t.LastModified}
 }
 
 var (
@@ -169,8 +169,8 @@ func readTask(r *codec.Reader, t, before *Task) error {
 		t.more = readExtensions(r, epochInto(&t.Epoch), markInto(extFeed, &t.Feed), markInto(extPaid, &t.Paid),
 			numberInto(extFinds, &t.Finds), numberInto(extHostLinks, &t.HostLinks),
 			numberInto(extTopic, (*int)(&t.Relevance)), numberInto(extPromise, (*int)(&t.Promise)),
-			extension{extText, func(v *codec.Reader) { t.Text, v.B = string(v.B), nil }}, sumInto(&t.Sum), markInto(extRestore, &t.Restore),
-			fieldsInto(&t.Fields), toldInto(&t.Told),
+			extension{extText, func(v *codec.Reader) { t.Text, v.B = string(v.B), nil }}, sumInto(&t.Sum),
+			markInto(extRestore, &t.Restore), fieldsInto(&t.Fields), toldInto(&t.Told),
 			extension{extRepeated, func(v *codec.Reader) { t.Repeated, v.B = string(v.B), nil }})
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {

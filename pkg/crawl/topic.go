@@ -15,19 +15,30 @@ import (
 // Theme says what a crawl is about. Pages get a probability of being about it, the better ones' links come first, and
 // what leads nowhere is left out; docs/topical.md.
 type Theme struct {
-	Examples   []string `json:"examples,omitempty" yaml:"examples,omitempty"`     // pages that are about the topic: URLs, which are fetched when the job begins, files (.html, .txt, pages.jsonl), or texts of some words
-	Not        []string `json:"not,omitempty" yaml:"not,omitempty"`               // pages that are not, named likewise
-	Background string   `json:"background,omitempty" yaml:"background,omitempty"` // directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first pages of this crawl, a tenth of max_pages, 60 to 400
-	Model      string   `json:"model,omitempty" yaml:"model,omitempty"`           // file of a model, made by "whirlpool tool topic train", instead of examples
-	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty"`   // probability from which the pages of a host count as about the topic
-	Explore    float64  `json:"explore,omitempty" yaml:"explore,omitempty"`       // part of the draws that take from the least promising URLs
-	Patience   Duration `json:"patience,omitempty" yaml:"patience,omitempty"`     // how long a host waits while others have pages that promise more
-	HostTrial  int      `json:"host_trial,omitempty" yaml:"host_trial,omitempty"` // pages by which a host of no seed is judged, with scope any
+	// pages that are about the topic: URLs, which are fetched when the job begins, files (.html, .txt, pages.jsonl), or
+	// texts of some words
+	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
+	// pages that are not, named likewise
+	Not []string `json:"not,omitempty" yaml:"not,omitempty"`
+	// directory or pages.jsonl of a crawl, whose pages stand for what is not the topic; empty, and no "not": the first
+	// pages of this crawl, a tenth of max_pages, 60 to 400
+	Background string `json:"background,omitempty" yaml:"background,omitempty"`
+	// file of a model, made by "whirlpool tool topic train", instead of examples
+	Model string `json:"model,omitempty" yaml:"model,omitempty"`
+	// probability from which the pages of a host count as about the topic
+	Threshold float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
+	// part of the draws that take from the least promising URLs
+	Explore float64 `json:"explore,omitempty" yaml:"explore,omitempty"`
+	// how long a host waits while others have pages that promise more
+	Patience Duration `json:"patience,omitempty" yaml:"patience,omitempty"`
+	// pages by which a host of no seed is judged, with scope any
+	HostTrial int `json:"host_trial,omitempty" yaml:"host_trial,omitempty"`
 }
 
 // Classify says by which classes pages are told apart.
 type Classify struct {
-	Model string `json:"model,omitempty" yaml:"model,omitempty"` // file of a model of several classes, made by "whirlpool tool topic train"
+	// file of a model of several classes, made by "whirlpool tool topic train"
+	Model string `json:"model,omitempty" yaml:"model,omitempty"`
 }
 
 // The defaults of a topic, and what does not change.

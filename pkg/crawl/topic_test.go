@@ -16,8 +16,8 @@ func TestRelevance(t *testing.T) {
 		low    bool
 		weight int // of a link that no rule weighs
 	}{
-		{0, "0", true, 1}, {0.0994, "0.099", true, 1}, {0.1, "0.1", false, 1}, {0.12, "0.12", false, 2}, {0.5, "0.5", false, 5},
-		{0.8881, "0.888", false, 8}, {1, "1", false, 9}, {1.5, "1", false, 9}, {-1, "0", true, 1},
+		{0, "0", true, 1}, {0.0994, "0.099", true, 1}, {0.1, "0.1", false, 1}, {0.12, "0.12", false, 2},
+		{0.5, "0.5", false, 5}, {0.8881, "0.888", false, 8}, {1, "1", false, 9}, {1.5, "1", false, 9}, {-1, "0", true, 1},
 	} {
 		r := crawl.RelevanceOf(c.p)
 		if !r.Known() || r.String() != c.text || r.Low() != c.low || r.Weight(0) != c.weight {
@@ -82,7 +82,8 @@ func TestTopicChecks(t *testing.T) {
 		topic crawl.Theme
 	}{
 		{"", crawl.Theme{}},
-		{"", crawl.Theme{Examples: []string{"http://a.test/"}, Not: []string{"some words here"}, Threshold: 0.7, Explore: 0.1}},
+		{"", crawl.Theme{Examples: []string{"http://a.test/"}, Not: []string{"some words here"}, Threshold: 0.7,
+			Explore: 0.1}},
 		{"topic.examples", crawl.Theme{Not: []string{"http://a.test/"}}},
 		{"topic.model", crawl.Theme{Examples: []string{"http://a.test/"}, Model: "m"}},
 		{"topic.threshold", crawl.Theme{Examples: []string{"http://a.test/"}, Threshold: 1}},
@@ -101,10 +102,12 @@ func TestTopicChecks(t *testing.T) {
 }
 
 func TestModelsStayWithTheirTopic(t *testing.T) {
-	before := crawl.Job{Topic: crawl.Theme{Examples: []string{"a b c"}}, TopicModel: "learned", TopicExamples: "x", TopicSeen: 60,
-		Classify: crawl.Classify{Model: "m"}, ClassModel: "classes"}
-	same := crawl.Job{Topic: crawl.Theme{Examples: []string{"a b c"}, Threshold: 0.9}, TopicExamples: "read again", Classify: crawl.Classify{Model: "m"}}
-	if same.KeepModels(&before); same.TopicModel != "learned" || same.TopicSeen != 60 || same.TopicExamples != "x" || same.ClassModel != "classes" {
+	before := crawl.Job{Topic: crawl.Theme{Examples: []string{"a b c"}}, TopicModel: "learned", TopicExamples: "x",
+		TopicSeen: 60, Classify: crawl.Classify{Model: "m"}, ClassModel: "classes"}
+	same := crawl.Job{Topic: crawl.Theme{Examples: []string{"a b c"}, Threshold: 0.9}, TopicExamples: "read again",
+		Classify: crawl.Classify{Model: "m"}}
+	if same.KeepModels(&before); same.TopicModel != "learned" || same.TopicSeen != 60 || same.TopicExamples != "x" ||
+		same.ClassModel != "classes" {
 		t.Errorf("what was learned is lost: %+v", same)
 	}
 	other := crawl.Job{Topic: crawl.Theme{Examples: []string{"d e f"}}, TopicExamples: "new"}

@@ -15,7 +15,8 @@ type HostTrial struct {
 
 // TriedPage is a page by which a host is judged.
 type TriedPage struct {
-	By        uint64    `cbor:"1,keyasint"` // RenderKey of its task, so that a message that comes again is not counted again
+	// RenderKey of its task, so that a message that comes again is not counted again
+	By        uint64    `cbor:"1,keyasint"`
 	Relevance Relevance `cbor:"2,keyasint"`
 }
 

@@ -62,11 +62,12 @@ func DecodeVisited(b []byte) (v Visited, err error) {
 		return v, nil
 	}
 	r := codec.Reader{B: b}
-	readExtensions(&r, textInto(extETag, &v.ETag), textInto(extLastModified, &v.LastModified), extension{extAgain, func(value *codec.Reader) {
-		v.Again = &Task{}
-		err = DecodeTask(value.B, v.Again)
-		value.B = nil
-	}})
+	readExtensions(&r, textInto(extETag, &v.ETag), textInto(extLastModified, &v.LastModified),
+		extension{extAgain, func(value *codec.Reader) {
+			v.Again = &Task{}
+			err = DecodeTask(value.B, v.Again)
+			value.B = nil
+		}})
 	if err != nil || !r.Done() {
 		return Visited{}, errValidators
 	}

@@ -24,8 +24,8 @@ func parsed(t *testing.T, text string) weburl.URL {
 
 func TestValidatorsSurviveTheirEncoding(t *testing.T) {
 	again := &crawl.Task{Depth: 3, Kind: crawl.KindSitemap, Feed: true, Referrer: parsed(t, "http://a.test/")}
-	for _, v := range []crawl.Visited{{}, visited(`"a"`, ""), visited("", "yesterday"), visited(`W/"\x00é"`, "x"), {Again: again},
-		{Validators: crawl.Validators{ETag: `"a"`}, Again: again}} {
+	for _, v := range []crawl.Visited{{}, visited(`"a"`, ""), visited("", "yesterday"), visited(`W/"\x00é"`, "x"),
+		{Again: again}, {Validators: crawl.Validators{ETag: `"a"`}, Again: again}} {
 		got, err := crawl.DecodeVisited(crawl.AppendVisited(nil, &v))
 		if err != nil || !reflect.DeepEqual(got, v) {
 			t.Errorf("kept %+v, got %+v, error %v", v, got, err)
@@ -45,7 +45,8 @@ func TestValidatorsOfANewerVersion(t *testing.T) {
 }
 
 func FuzzValidators(f *testing.F) {
-	f.Add(crawl.AppendVisited(nil, &crawl.Visited{Validators: crawl.Validators{ETag: `"a"`, LastModified: "b"}, Again: &crawl.Task{Depth: 2}}))
+	f.Add(crawl.AppendVisited(nil,
+		&crawl.Visited{Validators: crawl.Validators{ETag: `"a"`, LastModified: "b"}, Again: &crawl.Task{Depth: 2}}))
 	f.Add([]byte{0})
 	f.Add([]byte{3, 1, 9, 'x'})
 	f.Fuzz(func(t *testing.T, b []byte) {

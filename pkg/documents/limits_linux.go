@@ -28,6 +28,7 @@ func limitTime(d time.Duration) error {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
 		return err
 	}
-	seconds := float64(used.Utime.Sec+used.Stime.Sec) + 4*math.Ceil(d.Seconds()) + 30 // it has several threads, and compiles
+	// it has several threads, and compiles
+	seconds := float64(used.Utime.Sec+used.Stime.Sec) + 4*math.Ceil(d.Seconds()) + 30
 	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: uint64(seconds), Max: unix.RLIM_INFINITY})
 }

@@ -63,8 +63,10 @@ func (p *pack) coreMeta(c *collector, file string) error {
 				c.out.Author = s
 			}
 		},
-		"created": func(s string) { c.out.Created = anyTime(s) }, "creation-date": func(s string) { c.out.Created = anyTime(s) },
-		"modified": func(s string) { c.out.Modified = anyTime(s) }, "date": func(s string) { c.out.Modified = anyTime(s) },
+		"created":       func(s string) { c.out.Created = anyTime(s) },
+		"creation-date": func(s string) { c.out.Created = anyTime(s) },
+		"modified":      func(s string) { c.out.Modified = anyTime(s) },
+		"date":          func(s string) { c.out.Modified = anyTime(s) },
 	}
 	return p.walk(file, walker{
 		start: func(n *node) error { in = n.name; text.Reset(); return nil },

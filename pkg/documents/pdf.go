@@ -70,8 +70,8 @@ func compilePDFium(cache wazero.CompilationCache) (pdfium.Pool, error) {
 	if cache != nil {
 		cfg = cfg.WithCompilationCache(cache)
 	}
-	return webassembly.Init(webassembly.Config{Context: context.Background(), MinIdle: 0, MaxIdle: 1, MaxTotal: 1, RuntimeConfig: cfg,
-		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: os.Stderr})
+	return webassembly.Init(webassembly.Config{Context: context.Background(), MinIdle: 0, MaxIdle: 1, MaxTotal: 1,
+		RuntimeConfig: cfg, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: os.Stderr})
 }
 
 // readPDF reads a document. An error of PDFium, a trap of its sandbox too, is the document's fault.
@@ -112,7 +112,8 @@ func readPDF(pdf pdfium.Pdfium, r *crawl.OpenRequest) *crawl.Opened {
 // PDFium gives up where it gets no more memory, and at faults of its own.
 func brokenPDF(prefix string, err error) *crawl.Opened {
 	if strings.Contains(err.Error(), "wasm error") {
-		return failed(crawl.ReasonDocumentCrash, prefix+"PDFium was stopped: it has 256 MiB, or has a fault of its own; "+firstLine(err.Error()))
+		return failed(crawl.ReasonDocumentCrash,
+			prefix+"PDFium was stopped: it has 256 MiB, or has a fault of its own; "+firstLine(err.Error()))
 	}
 	return failed(crawl.ReasonDocumentBroken, prefix+"PDFium: "+err.Error())
 }
@@ -142,7 +143,8 @@ func pdfMeta(pdf pdfium.Pdfium, doc references.FPDF_DOCUMENT, out *crawl.Opened)
 func pdfDate(s string) time.Time {
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "D:"), "'", "")
 	s = strings.Replace(s, "Z0000", "Z", 1)
-	for _, form := range []string{"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504", "20060102"} {
+	for _, form := range []string{"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504",
+		"20060102"} {
 		if t, err := time.Parse(form, s); err == nil {
 			return t.UTC()
 		}
@@ -157,7 +159,8 @@ func pdfPage(pdf pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, c *coll
 		return err
 	}
 	ref := requests.Page{ByReference: &page.Page}
-	defer func() { _, _ = pdf.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page}) }() // what it held goes with the document
+	// what it held goes with the document
+	defer func() { _, _ = pdf.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page}) }()
 	text, err := pdf.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: ref})
 	if err != nil {
 		return err

@@ -33,9 +33,12 @@ func TestADamagedCacheBreaksNoPDF(t *testing.T) {
 		"flipped code": func(t *testing.T, file string) {
 			change(t, file, func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b })
 		},
-		"flipped offsets": func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { b[40] ^= 0x80; return b }) },
-		"cut":             func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { return b[:len(b)/3] }) },
-		"empty":           func(t *testing.T, file string) { change(t, file, func([]byte) []byte { return nil }) },
+		"flipped offsets": func(t *testing.T,
+			file string) {
+			change(t, file, func(b []byte) []byte { b[40] ^= 0x80; return b })
+		},
+		"cut":   func(t *testing.T, file string) { change(t, file, func(b []byte) []byte { return b[:len(b)/3] }) },
+		"empty": func(t *testing.T, file string) { change(t, file, func([]byte) []byte { return nil }) },
 		"cut with its digest": func(t *testing.T, file string) { // what the digest cannot tell, the cache says itself
 			change(t, file, func(b []byte) []byte { return b[:len(b)/3] })
 			sealCache(filepath.Dir(file))

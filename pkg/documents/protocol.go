@@ -84,5 +84,6 @@ func readRequest(r io.Reader) (*crawl.OpenRequest, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return nil, err
 	}
-	return &crawl.OpenRequest{MediaType: h.MediaType, Body: body, Pages: h.Pages, Text: h.Text, Links: h.Links, Time: h.Time}, nil
+	return &crawl.OpenRequest{MediaType: h.MediaType, Body: body, Pages: h.Pages, Text: h.Text, Links: h.Links,
+		Time: h.Time}, nil
 }

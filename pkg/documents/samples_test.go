@@ -37,7 +37,8 @@ func stream(dict, data string) string {
 
 // pdfPages builds a PDF file of n pages that say their number, with a title and a link on the first.
 func pdfPages(n int) []byte {
-	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Title (A report) /Author (Ada) /CreationDate (D:20260102030405Z) >>"}
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "",
+		"<< /Title (A report) /Author (Ada) /CreationDate (D:20260102030405Z) >>"}
 	var kids strings.Builder
 	for i := range n {
 		page := len(objects) + 1
@@ -47,7 +48,8 @@ func pdfPages(n int) []byte {
 			annots = "/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /URI /URI (http://a.test/next) >> >>]"
 		}
 		objects = append(objects,
-			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Resources %s /Contents %d 0 R %s >>", font, page+1, annots),
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Resources %s /Contents %d 0 R %s >>", font,
+				page+1, annots),
 			stream("", fmt.Sprintf("BT /F1 12 Tf 10 100 Td (This is page %d of the report) Tj ET", i+1)))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), n)
@@ -57,7 +59,8 @@ func pdfPages(n int) []byte {
 // onePage builds a PDF file with this stream as the contents of its page.
 func onePage(contents string, more ...string) []byte {
 	return pdfFile("", append([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Resources " + font + " /Contents 4 0 R >>", contents}, more...)...)
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Resources " + font + " /Contents 4 0 R >>", contents},
+		more...)...)
 }
 
 // deflated compresses size bytes of a pattern, as often as times.
@@ -109,7 +112,8 @@ func archive(t testing.TB, files map[string]io.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	w.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
+	w.RegisterCompressor(zip.Deflate,
+		func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
 	for name, content := range files {
 		f, err := w.Create(name)
 		if err == nil {

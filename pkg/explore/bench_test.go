@@ -75,7 +75,8 @@ func (w *world) large(id string, urls, records, hosts int, seed uint64) {
 		for n := range urls {
 			url := name(host(), n)
 			l := line(url, crawl.VerdictDone, 200, func(l *crawl.LogLine) {
-				l.At, l.Depth, l.Duration = began.Add(time.Duration(n)*10*time.Millisecond), 1+n%7, time.Duration(20+r.IntN(400))*time.Millisecond
+				l.At, l.Depth, l.Duration = began.Add(time.Duration(n)*10*time.Millisecond), 1+n%7,
+					time.Duration(20+r.IntN(400))*time.Millisecond
 				l.ContentType = "text/html"
 				if len(pages) > 0 {
 					l.Referrer = u(pages[r.IntN(len(pages))])
@@ -83,7 +84,8 @@ func (w *world) large(id string, urls, records, hosts int, seed uint64) {
 			})
 			switch k := r.IntN(20); {
 			case k < 8:
-				l.Verdict, l.Status, l.Reason, l.Duration, l.Attempt = crawl.VerdictExcluded, 0, []string{"scope", "exclude", "depth"}[k%3], 0, 0
+				l.Verdict, l.Status, l.Reason, l.Duration, l.Attempt = crawl.VerdictExcluded, 0,
+					[]string{"scope", "exclude", "depth"}[k%3], 0, 0
 			case k < 10:
 				l.Verdict, l.Status, l.Reason = crawl.VerdictGone, 404, "status"
 			case k < 11:
@@ -100,9 +102,11 @@ func (w *world) large(id string, urls, records, hosts int, seed uint64) {
 		for n, url := range pages {
 			rec := record(url, text(r, 6), text(r, 400), func(rec *crawl.Record) {
 				rec.Depth, rec.Simhash = 1+n%7, r.Uint64()
-				rec.Lang, rec.ContentType = []string{"en", "de", "fr", "es"}[n%4], []string{"text/html", "application/xhtml+xml"}[n%2]
+				rec.Lang, rec.ContentType = []string{"en", "de", "fr", "es"}[n%4],
+					[]string{"text/html", "application/xhtml+xml"}[n%2]
 				if n%5 == 0 {
-					rec.Fields = []crawl.Field{{Name: "price", Value: float64(n % 50)}, {Name: "brand", Value: fmt.Sprint("brand", n%30)}}
+					rec.Fields = []crawl.Field{{Name: "price", Value: float64(n % 50)},
+						{Name: "brand", Value: fmt.Sprint("brand", n%30)}}
 				}
 				for range 30 {
 					rec.Links = append(rec.Links, crawl.Link{URL: u(pages[r.IntN(len(pages))]), Text: "a link"})
@@ -130,7 +134,8 @@ func BenchmarkPages(b *testing.B) {
 		start := time.Now()
 		caughtUp(b, x, id)
 		ix := check1(b)(x.index(b.Context(), id))
-		fmt.Printf("indexed %s in %v: %+v; the index has %d MB\n", id, time.Since(start).Round(time.Millisecond), *ix.Index(), sizeOf(ix.name)>>20)
+		fmt.Printf("indexed %s in %v: %+v; the index has %d MB\n", id, time.Since(start).Round(time.Millisecond), *ix.Index(),
+			sizeOf(ix.name)>>20)
 	}
 	for _, q := range benchQueries(b, x) {
 		b.Run(q.name, func(b *testing.B) { q.bench(b) })
@@ -196,7 +201,8 @@ func benchQueries(b *testing.B, x *Explorer) []benchQuery {
 		{"records/facets", recordsAsked(x, RecordFilter{Facets: true})},
 		{"records/rare-word", recordsAsked(x, RecordFilter{Query: vocabulary[19_000], Facets: true})},
 		{"records/frequent-word", recordsAsked(x, RecordFilter{Query: vocabulary[0], Facets: true})},
-		{"records/two-words+lang", recordsAsked(x, RecordFilter{Query: vocabulary[5] + " " + vocabulary[9], Lang: "de", Facets: true})},
+		{"records/two-words+lang", recordsAsked(x,
+			RecordFilter{Query: vocabulary[5] + " " + vocabulary[9], Lang: "de", Facets: true})},
 		{"records/field", recordsAsked(x, RecordFilter{Fields: map[string]string{"brand": "brand5"}, Facets: true})},
 		{"records/copies", recordsAsked(x, RecordFilter{Duplicates: "near"})},
 		{"record", func(ctx context.Context) error { _, err := x.Record(ctx, "big-1", one); return err }},

@@ -30,7 +30,8 @@ func (x *Explorer) Chain(ctx context.Context, id crawl.JobID, url string) (*Chai
 		c.Note = "crawl.log does not tell of it yet: it waits in a queue, or the crawl has not met it."
 		return c, nil
 	}
-	from, err := ix.tasks(ctx, "SELECT "+taskColumns+" FROM urls u JOIN hosts h ON h.id = u.host WHERE u.referrer = ? AND u.referrer <> 0 "+
+	from, err := ix.tasks(ctx, "SELECT "+taskColumns+
+		" FROM urls u JOIN hosts h ON h.id = u.host WHERE u.referrer = ? AND u.referrer <> 0 "+
 		"ORDER BY u.id LIMIT ?", hashOf(u.Key()), maxListed)
 	for i := range from {
 		c.From = append(c.From, from[i].Task)

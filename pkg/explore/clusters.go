@@ -31,7 +31,8 @@ func (x *Explorer) Clusters(ctx context.Context, id crawl.JobID, f ClusterFilter
 	args = append(args, int64(min(c.Num, 1<<53)), int64(min(c.Num, 1<<53)), c.ID, limit+1)
 	out := &List[Cluster]{Items: []Cluster{}, Index: ix.Index()}
 	var last []cursor
-	err = each(ctx, ix.read, "SELECT "+clusterColumns+" FROM clusters c LEFT JOIN records r ON r.hash = c.original WHERE "+cond+" AND c.size > 1 AND (c.size < ? OR c.size = ? AND c.original > ?) "+
+	err = each(ctx, ix.read, "SELECT "+clusterColumns+" FROM clusters c LEFT JOIN records r ON r.hash = c.original WHERE "+
+		cond+" AND c.size > 1 AND (c.size < ? OR c.size = ? AND c.original > ?) "+
 		"ORDER BY c.size DESC, c.original LIMIT ?", args, func(scan func(...any) error) error {
 		cl, hash, err := scanCluster(scan)
 		out.Items = append(out.Items, cl)
@@ -53,15 +54,16 @@ func clusterCondition(f ClusterFilter) (cond string, args []any) {
 		cond = "c." + f.Similarity + " > 0"
 	}
 	if f.Distance > 0 {
-		cond += " AND EXISTS(SELECT 1 FROM records m WHERE m.original = c.original AND m.original <> 0 AND m.distance <= ? AND m.copy = ?)"
+		cond += " AND EXISTS(SELECT 1 FROM records m WHERE m.original = c.original AND m.original <> 0 AND m.distance <= ? " +
+			"AND m.copy = ?)"
 		args = append(args, f.Distance, copyNear)
 	}
 	return cond, args
 }
 
-const clusterColumns = "c.original, coalesce(r.url, (SELECT u.url FROM urls u WHERE u.hash = c.original), ''), coalesce(r.title, ''), c.size, " +
-	"c.exact, c.near, (SELECT count(DISTINCT host) FROM (SELECT host FROM records m WHERE m.original = c.original AND m.original <> 0 " +
-	"LIMIT 1000))"
+const clusterColumns = "c.original, coalesce(r.url, (SELECT u.url FROM urls u WHERE u.hash = c.original), ''), " +
+	"coalesce(r.title, ''), c.size, c.exact, c.near, (SELECT count(DISTINCT host) FROM (SELECT host FROM records m " +
+	"WHERE m.original = c.original AND m.original <> 0 LIMIT 1000))"
 
 func scanCluster(scan func(...any) error) (c Cluster, hash int64, err error) {
 	err = scan(&hash, &c.URL, &c.Title, &c.Size, &c.Exact, &c.Near, &c.Hosts)
@@ -83,7 +85,8 @@ func (x *Explorer) Cluster(ctx context.Context, id crawl.JobID, cluster string, 
 		return nil, err
 	}
 	w, known := &ClusterWhole{}, false
-	err = each(ctx, ix.read, "SELECT "+clusterColumns+" FROM clusters c LEFT JOIN records r ON r.hash = c.original WHERE c.original = ?", []any{hash}, func(scan func(...any) error) error {
+	err = each(ctx, ix.read, "SELECT "+clusterColumns+" FROM clusters c LEFT JOIN records r ON r.hash = c.original "+
+		"WHERE c.original = ?", []any{hash}, func(scan func(...any) error) error {
 		known = true
 		w.Cluster, _, err = scanCluster(scan)
 		return err
@@ -127,17 +130,20 @@ func (x *index) members(ctx context.Context, original int64, of string, p Page, 
 	limit := limitOf(p)
 	if p.Cursor == "" {
 		c.Num = -1
-		if err := each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.hash = ?", []any{original}, use); err != nil {
+		if err := each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.hash = ?", []any{original},
+			use); err != nil {
 			return err
 		}
 		limit = max(1, limit-len(out.Items))
 	}
 	n := 0
-	err = each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.original = ? AND m.original <> 0 AND (m.distance > ? OR "+
-		"m.distance = ? AND m.id > ?) ORDER BY m.distance, m.id LIMIT ?", []any{original, c.Num, c.Num, c.ID, limit}, func(scan func(...any) error) error {
-		n++
-		return use(scan)
-	})
+	err = each(ctx, x.read, "SELECT "+memberColumns+
+		" FROM records m WHERE m.original = ? AND m.original <> 0 AND (m.distance > ? OR "+
+		"m.distance = ? AND m.id > ?) ORDER BY m.distance, m.id LIMIT ?", []any{original, c.Num, c.Num, c.ID, limit},
+		func(scan func(...any) error) error {
+			n++
+			return use(scan)
+		})
 	if n < limit {
 		out.Next = ""
 	}
@@ -147,7 +153,8 @@ func (x *index) members(ctx context.Context, original int64, of string, p Page, 
 // copies lists the first members of a cluster, without the original and the page given.
 func (x *index) copies(ctx context.Context, original, besides int64) ([]Member, error) {
 	out := []Member{}
-	err := each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.original = ? AND m.original <> 0 AND m.hash <> ? "+
+	err := each(ctx, x.read, "SELECT "+memberColumns+
+		" FROM records m WHERE m.original = ? AND m.original <> 0 AND m.hash <> ? "+
 		"ORDER BY m.distance, m.id LIMIT ?", []any{original, besides, maxListed}, func(scan func(...any) error) error {
 		m, _, _, err := scanMember(scan)
 		out = append(out, m)
@@ -158,17 +165,19 @@ func (x *index) copies(ctx context.Context, original, besides int64) ([]Member, 
 
 // originalOf returns the original that a page is a copy of, and the distance between the two.
 func (x *index) originalOf(ctx context.Context, r *found) (m *Member, err error) {
-	err = each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.hash = ?", []any{r.original}, func(scan func(...any) error) error {
-		o, _, simhash, err := scanMember(scan)
-		o.Similarity = similarityOf(r.copied)
-		if r.copied == copyNear {
-			o.Distance = bits.OnesCount64(uint64(simhash ^ r.simhash))
-		}
-		m = &o
-		return err
-	})
+	err = each(ctx, x.read, "SELECT "+memberColumns+" FROM records m WHERE m.hash = ?", []any{r.original},
+		func(scan func(...any) error) error {
+			o, _, simhash, err := scanMember(scan)
+			o.Similarity = similarityOf(r.copied)
+			if r.copied == copyNear {
+				o.Distance = bits.OnesCount64(uint64(simhash ^ r.simhash))
+			}
+			m = &o
+			return err
+		})
 	if m == nil && err == nil {
-		m = &Member{URL: plain(r.page.DuplicateOf, maxURL), Key: keyOf(r.page.DuplicateOf), Similarity: similarityOf(r.copied)}
+		m = &Member{URL: plain(r.page.DuplicateOf, maxURL), Key: keyOf(r.page.DuplicateOf),
+			Similarity: similarityOf(r.copied)}
 	}
 	return m, err
 }

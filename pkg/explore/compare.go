@@ -71,7 +71,8 @@ func (x *Explorer) pair(ctx context.Context, a, b *index) (*pairing, error) {
 	key := [2]crawl.JobID{a.source().ID, b.source().ID}
 	x.comparisons.mu.Lock()
 	defer x.comparisons.mu.Unlock()
-	if p := x.comparisons.by[key]; p != nil && (p.states == states || time.Since(p.at) < max(compareFor, recentRest*p.took)) {
+	if p := x.comparisons.by[key]; p != nil &&
+		(p.states == states || time.Since(p.at) < max(compareFor, recentRest*p.took)) {
 		return p, nil
 	}
 	p, began := &pairing{states: states}, time.Now()
@@ -118,18 +119,21 @@ func (p *pairing) merge(was, is []sum) {
 		}
 	}
 	p.counts.Gone = int64(len(p.gone))
-	by := map[Change]*int64{New: &p.counts.New, Changed: &p.counts.Changed, Touched: &p.counts.Touched, Same: &p.counts.Same}
+	by := map[Change]*int64{New: &p.counts.New, Changed: &p.counts.Changed, Touched: &p.counts.Touched,
+		Same: &p.counts.Same}
 	for i := range p.second {
 		*by[p.second[i].change]++
 	}
 }
 
 // Changes implements Reader: what the second execution has, then what the first alone has, in the order of hashes.
-func (x *Explorer) Changes(ctx context.Context, first, second crawl.JobID, change Change, p Page) (*List[Compared], error) {
+func (x *Explorer) Changes(ctx context.Context, first, second crawl.JobID, change Change,
+	p Page) (*List[Compared], error) {
 	switch change {
 	case "", New, Gone, Changed, Touched, Same:
 	default:
-		return nil, fmt.Errorf("%w: change %q: want new, gone, changed, touched or same", ErrInvalid, plain(string(change), 40))
+		return nil, fmt.Errorf("%w: change %q: want new, gone, changed, touched or same", ErrInvalid,
+			plain(string(change), 40))
 	}
 	c, err := cursorFrom(p, listOf("changes", first, second, change))
 	if err != nil {

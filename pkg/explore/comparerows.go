@@ -59,12 +59,13 @@ func (x *index) sides(ctx context.Context, rows []changed) (map[int64]*side, err
 		args[i] = rows[i].hash
 	}
 	list := make(map[int64]*side, len(rows))
-	err := each(ctx, x.read, "SELECT "+sideColumns+" FROM records WHERE hash IN ("+marks(len(args))+")", args, func(scan func(...any) error) error {
-		s := &side{}
-		err := scan(&s.hash, &s.url, &s.title, &s.status, &s.bytes, &s.words, &s.at, &s.digest, &s.simsum)
-		list[s.hash] = s
-		return err
-	})
+	err := each(ctx, x.read, "SELECT "+sideColumns+" FROM records WHERE hash IN ("+marks(len(args))+")", args,
+		func(scan func(...any) error) error {
+			s := &side{}
+			err := scan(&s.hash, &s.url, &s.title, &s.status, &s.bytes, &s.words, &s.at, &s.digest, &s.simsum)
+			list[s.hash] = s
+			return err
+		})
 	return list, err
 }
 

@@ -20,14 +20,17 @@ import (
 
 // realCrawl crawls a synthetic web into an execution's directory. use is called when the crawl is set up, and again
 // with the store when it has ended.
-func realCrawl(t testing.TB, w *world, id crawl.JobID, srv *fakeweb.Server, ended func(*node.Local)) (pages int64, took time.Duration) {
+func realCrawl(t testing.TB, w *world, id crawl.JobID, srv *fakeweb.Server,
+	ended func(*node.Local)) (pages int64, took time.Duration) {
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Scope, job.MaxPages = id, srv.Web().Seeds(), crawl.ScopeAny, 0
-	job.Politeness.Delay, job.Retry.Base, job.Retry.SlowMin = 0, crawl.Duration(20*time.Millisecond), crawl.Duration(50*time.Millisecond)
+	job.Politeness.Delay, job.Retry.Base, job.Retry.SlowMin = 0, crawl.Duration(20*time.Millisecond),
+		crawl.Duration(50*time.Millisecond)
 	job.KeepBodies = true
 	w.job = job
-	opt := node.DefaultLocal(filepath.Join(w.dir, "executions", string(id)), &job, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	opt := node.DefaultLocal(filepath.Join(w.dir, "executions", string(id)), &job,
+		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = true, srv.DNSAddr()
 	opt.Node.SetWindow(64)
 	l, err := node.OpenLocal(t.Context(), opt)
@@ -114,7 +117,8 @@ func TestARealCrawl(t *testing.T) {
 		switch {
 		case !known:
 			t.Errorf("%s (%v, %s) is in the ledger and not in the list", row.URL, row.State, row.Reason)
-		case row.State == crawl.StateDone && (task.Verdict != row.Verdict.String() || task.Status != row.Status || task.Reason != row.Reason):
+		case row.State == crawl.StateDone &&
+			(task.Verdict != row.Verdict.String() || task.Status != row.Status || task.Reason != row.Reason):
 			t.Errorf("%s: %+v, and the ledger has %+v", task.URL, task, row.Entry)
 		case row.State == crawl.StateExcluded && (task.State != Excluded || task.Reason != row.Reason):
 			t.Errorf("%s: %+v, and the ledger has %+v", task.URL, task, row.Entry)
@@ -159,7 +163,8 @@ func BenchmarkCrawl(b *testing.B) {
 		if err := <-done; err != nil {
 			b.Fatal(err)
 		}
-		b.Logf("followed %v: %d pages in %v, CPU %v", n%2 == 1, pages, t.Round(time.Millisecond), (after - before).Round(time.Millisecond))
+		b.Logf("followed %v: %d pages in %v, CPU %v", n%2 == 1, pages, t.Round(time.Millisecond),
+			(after - before).Round(time.Millisecond))
 		if n >= 2 { // the first two warm up
 			took[n%2] += t
 			used[n%2] += after - before

@@ -85,7 +85,8 @@ func marksOf(ctx context.Context, name string) (mark, version int, err error) {
 	if err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return 0, 0, err
 	}
-	err = errors.Join(db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&mark), db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
+	err = errors.Join(db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&mark),
+		db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
 	if err == nil && mark == 0 && tables > 0 {
 		version = max(version, 1)
 	}

@@ -25,7 +25,8 @@ import (
 // openDir opens the index of an execution's directory.
 func (w *world) openDir(id string, anew bool) (*DirIndex, []string, error) {
 	var told []string
-	d, err := OpenDirIndex(w.t.Context(), filepath.Join(w.dir, "executions", id), anew, func(s string) { told = append(told, s) })
+	d, err := OpenDirIndex(w.t.Context(), filepath.Join(w.dir, "executions", id), anew,
+		func(s string) { told = append(told, s) })
 	return d, told, err
 }
 
@@ -77,13 +78,15 @@ func TestDirIndex(t *testing.T) {
 	if got := urlsFound(t, d, RecordFilter{Query: "rivers"}, 3); len(got) != 10 {
 		t.Errorf("%d records in pages: %v", len(got), got)
 	}
-	w.pages("d-1", record("https://a.test/best", "Rivers", "rivers and rivers", nil), record("https://a.test/worst", "Other", strings.Repeat("much else ", 500)+"rivers", nil))
+	w.pages("d-1", record("https://a.test/best", "Rivers", "rivers and rivers", nil),
+		record("https://a.test/worst", "Other", strings.Repeat("much else ", 500)+"rivers", nil))
 	whole(t, d)
 	got := urlsFound(t, d, RecordFilter{Query: "rivers"}, 5)
 	if len(got) != 12 || got[0] != "https://a.test/best" || got[11] != "https://a.test/worst" {
 		t.Errorf("ranked: %v", got)
 	}
-	if got := urlsFound(t, d, RecordFilter{Query: "rivers", Sort: Newest}, 5); len(got) != 12 || got[0] != "https://a.test/worst" {
+	if got := urlsFound(t, d, RecordFilter{Query: "rivers", Sort: Newest}, 5); len(got) != 12 ||
+		got[0] != "https://a.test/worst" {
 		t.Errorf("newest first: %v", got)
 	}
 	if behind, all := d.Behind(); behind != 0 || all == 0 {
@@ -278,12 +281,17 @@ func TestDirIndexThatIsNotOurs(t *testing.T) {
 		err  error
 		says string
 	}{
-		"garbage":       {func(t *testing.T, file string) { write(t, file, strings.Repeat("garbage ", 1000)) }, "is damaged", nil, ""},
-		"empty":         {func(t *testing.T, file string) { write(t, file, "") }, "", nil, ""},
-		"another":       {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y); PRAGMA user_version = 3") }, "", ErrForeign, "move it away"},
-		"another, too":  {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y)") }, "", ErrForeign, "move it away"},
-		"newer":         {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 99") }, "", nil, "a newer whirlpool"},
-		"older":         {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 1") }, "an older whirlpool", nil, ""},
+		"garbage": {func(t *testing.T, file string) { write(t, file, strings.Repeat("garbage ", 1000)) }, "is damaged",
+			nil, ""},
+		"empty": {func(t *testing.T, file string) { write(t, file, "") }, "", nil, ""},
+		"another": {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y); PRAGMA user_version = 3") }, "",
+			ErrForeign, "move it away"},
+		"another, too": {func(t *testing.T, file string) { run(t, file, "CREATE TABLE x(y)") }, "", ErrForeign,
+			"move it away"},
+		"newer": {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 99") }, "", nil,
+			"a newer whirlpool"},
+		"older": {func(t *testing.T, file string) { run(t, file, markSQL+"PRAGMA user_version = 1") },
+			"an older whirlpool", nil, ""},
 		"cut in a half": {halfOfIndex, "is damaged", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -454,12 +462,13 @@ func TestDirIndexOfALateWriter(t *testing.T) {
 		t.Fatal(more, err)
 	}
 	var off, gen int64
-	if err := errors.Join(getMeta(t.Context(), d.x.read, "pages.off", &off), getMeta(t.Context(), d.x.read, "pages.gen", &gen)); err != nil {
+	if err := errors.Join(getMeta(t.Context(), d.x.read, "pages.off", &off),
+		getMeta(t.Context(), d.x.read, "pages.gen", &gen)); err != nil {
 		t.Fatal(err)
 	}
 	if off != d.x.pages.off || gen != d.x.pages.gen || late.x.pages.off != off || late.x.pages.gen != gen {
-		t.Errorf("the index is at %d of reading %d, the first writer at %d of %d, the late one at %d of %d", off, gen, d.x.pages.off, d.x.pages.gen,
-			late.x.pages.off, late.x.pages.gen)
+		t.Errorf("the index is at %d of reading %d, the first writer at %d of %d, the late one at %d of %d", off, gen,
+			d.x.pages.off, d.x.pages.gen, late.x.pages.off, late.x.pages.gen)
 	}
 	sameAsAnew(t, w, "d-1")
 }

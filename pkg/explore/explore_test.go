@@ -47,7 +47,8 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	all := must2(t)(x.Tasks(t.Context(), "s-1", TaskFilter{Query: "b.test/slow"}, Page{})).Items
-	if s := all[0]; s.Attempts != 2 || s.MS != 1000 || s.State != TimedOut || s.Verdict != "failed" || s.Reason != "timeout" || s.Depth != 2 {
+	if s := all[0]; s.Attempts != 2 || s.MS != 1000 || s.State != TimedOut || s.Verdict != "failed" ||
+		s.Reason != "timeout" || s.Depth != 2 {
 		t.Errorf("task %+v", s)
 	}
 }
@@ -81,7 +82,8 @@ func TestPagesOfTasksAreAllTasks(t *testing.T) {
 			t.Errorf("%s was listed %d times", url, times)
 		}
 	}
-	if _, err := x.Tasks(t.Context(), "s-1", TaskFilter{Host: "a.test"}, Page{Cursor: cursor}); !errors.Is(err, ErrCursor) {
+	if _, err := x.Tasks(t.Context(), "s-1", TaskFilter{Host: "a.test"}, Page{Cursor: cursor}); !errors.Is(err,
+		ErrCursor) {
 		t.Errorf("a cursor of another list: %v", err)
 	}
 }
@@ -96,7 +98,8 @@ func TestHosts(t *testing.T) {
 		t.Fatalf("%+v, %v", l, err)
 	}
 	a := l.Items[0]
-	if a.Key != "a.test" || a.Requests != 12 || a.Pages != 11 || a.Classes["2xx"] != 12 || a.Excluded != 1 || a.P50 < 70 || a.P50 > 110 {
+	if a.Key != "a.test" || a.Requests != 12 || a.Pages != 11 || a.Classes["2xx"] != 12 || a.Excluded != 1 || a.P50 < 70 ||
+		a.P50 > 110 {
 		t.Errorf("host %+v", a)
 	}
 	l, err = x.Hosts(t.Context(), "s-1", HostFilter{Sort: "-requests"}, Page{Limit: 1, Cursor: l.Next})
@@ -157,11 +160,14 @@ func TestRecords(t *testing.T) {
 		r.Fields = []crawl.Field{{Name: "offers", Value: []any{map[string]any{"pay": 1.5}, map[string]any{"pay": 2.5}}}}
 	}))
 	caughtUp(t, x, "s-1")
-	b, err := x.Records(t.Context(), "s-1", RecordFilter{Fields: map[string]string{"offers": ""}, Columns: []string{"offers"}, Facets: true}, Page{})
-	if err != nil || len(b.Items) != 1 || string(b.Items[0].Fields["offers"]) != `[{"pay":1.5},{"pay":2.5}]` || len(b.Facets.Fields[0].Values) != 0 {
+	b, err := x.Records(t.Context(), "s-1",
+		RecordFilter{Fields: map[string]string{"offers": ""}, Columns: []string{"offers"}, Facets: true}, Page{})
+	if err != nil || len(b.Items) != 1 || string(b.Items[0].Fields["offers"]) != `[{"pay":1.5},{"pay":2.5}]` ||
+		len(b.Facets.Fields[0].Values) != 0 {
 		t.Errorf("%+v, %v", b, err)
 	}
-	l, err := x.Records(t.Context(), "s-1", RecordFilter{Query: "number3", Facets: true, Columns: []string{"price"}}, Page{})
+	l, err := x.Records(t.Context(), "s-1", RecordFilter{Query: "number3", Facets: true, Columns: []string{"price"}},
+		Page{})
 	if err != nil || len(l.Items) != 1 {
 		t.Fatalf("%+v, %v", l, err)
 	}
@@ -179,7 +185,8 @@ func TestRecordAndItsCopies(t *testing.T) {
 	x := w.explorer()
 	caughtUp(t, x, "s-1")
 	r, err := x.Record(t.Context(), "s-1", "https://a.test/")
-	if err != nil || len(r.Links) != 3 || r.Links[0].State != Done || r.Links[1].Reason != "exclude" || r.Links[2].State != "" {
+	if err != nil || len(r.Links) != 3 || r.Links[0].State != Done || r.Links[1].Reason != "exclude" ||
+		r.Links[2].State != "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	one, err := x.Record(t.Context(), "s-1", "https://a.test/1")
@@ -187,7 +194,8 @@ func TestRecordAndItsCopies(t *testing.T) {
 		t.Fatalf("%+v, %v", one, err)
 	}
 	again, err := x.Record(t.Context(), "s-1", one.Copies[1].Key)
-	if err != nil || again.Original == nil || again.Original.URL != "https://a.test/1" || again.Original.Distance != 2 || len(again.Copies) != 1 {
+	if err != nil || again.Original == nil || again.Original.URL != "https://a.test/1" || again.Original.Distance != 2 ||
+		len(again.Copies) != 1 {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	cl, err := x.Clusters(t.Context(), "s-1", ClusterFilter{}, Page{})
@@ -195,21 +203,24 @@ func TestRecordAndItsCopies(t *testing.T) {
 		t.Fatalf("%+v, %v", cl, err)
 	}
 	whole, err := x.Cluster(t.Context(), "s-1", cl.Items[0].ID, Page{Limit: 2})
-	if err != nil || len(whole.Members.Items) != 2 || whole.Members.Items[0].Similarity != "original" || whole.Members.Next == "" {
+	if err != nil || len(whole.Members.Items) != 2 || whole.Members.Items[0].Similarity != "original" ||
+		whole.Members.Next == "" {
 		t.Fatalf("%+v, %v", whole, err)
 	}
 	whole, err = x.Cluster(t.Context(), "s-1", cl.Items[0].ID, Page{Limit: 2, Cursor: whole.Members.Next})
 	if err != nil || len(whole.Members.Items) != 1 || whole.Members.Items[0].Similarity != "near" {
 		t.Fatalf("%+v, %v", whole, err)
 	}
-	if none, err := x.Clusters(t.Context(), "s-1", ClusterFilter{Distance: 1}, Page{}); err != nil || len(none.Items) != 0 {
+	if none, err := x.Clusters(t.Context(), "s-1", ClusterFilter{Distance: 1}, Page{}); err != nil ||
+		len(none.Items) != 0 {
 		t.Errorf("%+v, %v", none, err)
 	}
 	d, err := x.TextDiff(t.Context(), "s-1", "https://a.test/1", "s-1", "https://a.test/2")
 	if err != nil || len(d.Pieces) != 4 || d.Pieces[1].Text != "number1" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if d, err = x.TextDiff(t.Context(), "s-1", "https://a.test/1", "s-1", "https://b.test/near"); err != nil || d.B.Source != "none" {
+	if d, err = x.TextDiff(t.Context(), "s-1", "https://a.test/1", "s-1", "https://b.test/near"); err != nil ||
+		d.B.Source != "none" {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -240,9 +251,11 @@ func TestChainAndWhirl(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	w := newWorld(t)
-	w.pages("s-1", record("https://a.test/same", "Same", "The same", nil), record("https://a.test/old", "Old", "Gone", nil),
-		record("https://a.test/other", "Other", "One two three", nil), record("https://a.test/touched", "T", "As it was", nil))
-	w.pages("s-2", record("https://a.test/same", "Same", "The same", nil), record("https://a.test/new", "New", "Come", nil),
+	w.pages("s-1", record("https://a.test/same", "Same", "The same", nil),
+		record("https://a.test/old", "Old", "Gone", nil), record("https://a.test/other", "Other", "One two three", nil),
+		record("https://a.test/touched", "T", "As it was", nil))
+	w.pages("s-2", record("https://a.test/same", "Same", "The same", nil),
+		record("https://a.test/new", "New", "Come", nil),
 		record("https://a.test/other", "Other", "One two four", func(r *crawl.Record) { r.Simhash = 1 }),
 		record("https://a.test/touched", "T", "As it was", func(r *crawl.Record) { r.Digest[0]++ }))
 	x := w.explorer()
@@ -252,9 +265,11 @@ func TestCompare(t *testing.T) {
 	if err != nil || c.New != 1 || c.Gone != 1 || c.Changed != 1 || c.Touched != 1 || c.Same != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	for change, want := range map[Change]string{New: "new", Gone: "old", Changed: "other", Touched: "touched", Same: "same"} {
+	for change, want := range map[Change]string{New: "new", Gone: "old", Changed: "other", Touched: "touched",
+		Same: "same"} {
 		l, err := x.Changes(t.Context(), "s-1", "s-2", change, Page{})
-		if err != nil || len(l.Items) != 1 || l.Items[0].URL != "https://a.test/"+want || l.Items[0].Change != change || l.Next != "" {
+		if err != nil || len(l.Items) != 1 || l.Items[0].URL != "https://a.test/"+want || l.Items[0].Change != change ||
+			l.Next != "" {
 			t.Errorf("%s: %+v, %v", change, l, err)
 		}
 	}

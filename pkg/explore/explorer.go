@@ -49,7 +49,8 @@ func Open(opt Options) *Explorer {
 	if opt.Ring == nil {
 		opt.Ring = NewRing()
 	}
-	return &Explorer{opt: opt, pace: pace.Pace{Beside: opt.Beside}, open: map[crawl.JobID]*index{}, series: map[crawl.JobID]*series{}}
+	return &Explorer{opt: opt, pace: pace.Pace{Beside: opt.Beside}, open: map[crawl.JobID]*index{},
+		series: map[crawl.JobID]*series{}}
 }
 
 // How long an index stays open that nobody asks and that has nothing to read; how many such ones do so, beyond which
@@ -104,7 +105,8 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
 		if ix.again = began.Add(afterFault); ix.Index().Fault != before {
-			x.opt.Log.Warn("the search index of an execution does not go on; it is tried again", "execution", ix.source().ID, "error", err)
+			x.opt.Log.Warn("the search index of an execution does not go on; it is tried again", "execution", ix.source().ID,
+				"error", err)
 		}
 		return false
 	}

@@ -62,7 +62,8 @@ func (q *recordQuery) facets(ctx context.Context, w *where, some bool) (*Facets,
 	cond, args := w.cond()
 	from, most := "records r", maxFaceted
 	if q.match != "" {
-		from, most = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? LIMIT ?) CROSS JOIN records r ON r.id = m", maxFacetedMatches
+		from, most = "(SELECT rowid AS m FROM fts WHERE fts MATCH ? LIMIT ?) CROSS JOIN records r ON r.id = m",
+			maxFacetedMatches
 		args = append([]any{q.match, maxFacetedMatches + 1}, args...)
 	}
 	groups, err := q.facetGroups(ctx, f, from, cond, args, most)
@@ -91,21 +92,23 @@ func (f *Facets) name(groups [4]map[int64]int64, words map[int64]string) {
 }
 
 // facetGroups counts the records of each language, media type, status and kind of copy, and how many records that are.
-func (q *recordQuery) facetGroups(ctx context.Context, f *Facets, from, cond string, args []any, most int) (groups [4]map[int64]int64, err error) {
+func (q *recordQuery) facetGroups(ctx context.Context, f *Facets, from, cond string, args []any,
+	most int) (groups [4]map[int64]int64, err error) {
 	groups = [4]map[int64]int64{{}, {}, {}, {}}
-	err = each(ctx, q.ix.read, "SELECT lang, type, status, copy, count(*) FROM (SELECT r.lang, r.type, r.status, r.copy FROM "+from+" WHERE "+
-		cond+" LIMIT ?) GROUP BY 1, 2, 3, 4", append(slices.Clone(args), most+1), func(scan func(...any) error) error {
-		var v [4]int64
-		var n int64
-		if err := scan(&v[0], &v[1], &v[2], &v[3], &n); err != nil {
-			return err
-		}
-		for i := range groups {
-			groups[i][v[i]] += n
-		}
-		f.Of += n
-		return nil
-	})
+	err = each(ctx, q.ix.read,
+		"SELECT lang, type, status, copy, count(*) FROM (SELECT r.lang, r.type, r.status, r.copy FROM "+from+" WHERE "+
+			cond+" LIMIT ?) GROUP BY 1, 2, 3, 4", append(slices.Clone(args), most+1), func(scan func(...any) error) error {
+			var v [4]int64
+			var n int64
+			if err := scan(&v[0], &v[1], &v[2], &v[3], &n); err != nil {
+				return err
+			}
+			for i := range groups {
+				groups[i][v[i]] += n
+			}
+			f.Of += n
+			return nil
+		})
 	if f.Partial = f.Of > int64(most); f.Partial {
 		f.Of = int64(most)
 	}
@@ -150,7 +153,8 @@ func (x *index) allWords(ctx context.Context) (map[int64]string, error) {
 const maxFacetedFields = 3_000
 
 // fieldFacets counts the values of site fields, of the first records.
-func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int64]string, from, cond string, args []any, most int) error {
+func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int64]string, from, cond string, args []any,
+	most int) error {
 	var known int
 	if err := q.ix.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM vals)").Scan(&known); err != nil || known == 0 {
 		return err
@@ -158,7 +162,8 @@ func (q *recordQuery) fieldFacets(ctx context.Context, f *Facets, words map[int6
 	args = append(slices.Clone(args), min(most, maxFacetedFields))
 	by := map[int64]*FieldFacet{}
 	var order []int64
-	err := each(ctx, q.ix.read, "SELECT name, value, count(*) AS n FROM (SELECT r.id FROM "+from+" WHERE "+cond+" LIMIT ?) s "+
+	err := each(ctx, q.ix.read, "SELECT name, value, count(*) AS n FROM (SELECT r.id FROM "+from+" WHERE "+cond+
+		" LIMIT ?) s "+
 		"JOIN vals v ON v.id = s.id GROUP BY name, value ORDER BY n DESC, value", args, func(scan func(...any) error) error {
 		var name, n int64
 		var value string

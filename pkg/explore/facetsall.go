@@ -8,7 +8,8 @@ import (
 // all reports whether all records are asked for.
 func (q *recordQuery) all() bool {
 	f := &q.f
-	return q.match == "" && f.Lang == "" && f.Type == "" && f.Status == 0 && f.Host == "" && f.Duplicates == "" && len(f.Fields) == 0
+	return q.match == "" && f.Lang == "" && f.Type == "" && f.Status == 0 && f.Host == "" && f.Duplicates == "" &&
+		len(f.Fields) == 0
 }
 
 // allFacets are the facets of all records, which the index has counted.
@@ -19,7 +20,8 @@ func (q *recordQuery) allFacets(ctx context.Context, f *Facets) error {
 	}
 	groups := [4]map[int64]int64{{}, {}, {}, {}}
 	var fields []int64
-	err = each(ctx, q.ix.read, "SELECT what, value, n FROM counts WHERE what IN ('L', 'T', 'S', 'C', 'F') AND n > 0 ORDER BY n DESC, value", nil,
+	err = each(ctx, q.ix.read, "SELECT what, value, n FROM counts WHERE what IN ('L', 'T', 'S', 'C', 'F') AND n > 0 "+
+		"ORDER BY n DESC, value", nil,
 		func(scan func(...any) error) error {
 			var what string
 			var value, n int64
@@ -40,7 +42,8 @@ func (q *recordQuery) allFacets(ctx context.Context, f *Facets) error {
 	}
 	f.name(groups, words)
 	for i, name := range fields {
-		err := each(ctx, q.ix.read, "SELECT value, n FROM valcounts WHERE name = ? AND value <> '' ORDER BY n DESC, value LIMIT ?",
+		err := each(ctx, q.ix.read,
+			"SELECT value, n FROM valcounts WHERE name = ? AND value <> '' ORDER BY n DESC, value LIMIT ?",
 			[]any{name, maxFacetValues}, func(scan func(...any) error) error {
 				var c Count
 				err := scan(&c.Value, &c.Count)

@@ -119,7 +119,8 @@ func (x *index) note(ctx context.Context, began time.Time, more bool) error {
 	if all > done {
 		x.state.Share = float64(done) / float64(all)
 	}
-	x.state.Building = more && (x.log.size-x.log.off > behindNotice*logBytes || x.pages.size-x.pages.off > behindNotice*pageBytes)
+	x.state.Building = more && (x.log.size-x.log.off > behindNotice*logBytes ||
+		x.pages.size-x.pages.off > behindNotice*pageBytes)
 	if !more {
 		x.state.Until = began.UTC()
 	}

@@ -96,9 +96,9 @@ func (x *index) forgetLog(ctx context.Context) error {
 	x.log.behind = false
 	x.hostIDs = map[string]int64{}
 	err := x.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM urls; DELETE FROM requests; DELETE FROM earlier; DELETE FROM cells; DELETE FROM counts WHERE what IN ('v', 'r', 's', 'd'); "+
-			"UPDATE hosts SET requests=0, pages=0, bytes=0, c2=0, c3=0, c4=0, c5=0, none=0, done=0, failed=0, excluded=0, depth=0, "+
-			"last=0, p50=0, p95=0, hist=NULL"); err != nil {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM urls; DELETE FROM requests; DELETE FROM earlier; DELETE FROM cells; "+
+			"DELETE FROM counts WHERE what IN ('v', 'r', 's', 'd'); UPDATE hosts SET requests=0, pages=0, bytes=0, c2=0, "+
+			"c3=0, c4=0, c5=0, none=0, done=0, failed=0, excluded=0, depth=0, last=0, p50=0, p95=0, hist=NULL"); err != nil {
 			return err
 		}
 		return x.log.save(ctx, tx)
@@ -165,7 +165,8 @@ func (b *logBatchState) add(ctx context.Context, l *crawl.LogLine, off int64) er
 
 // requested reports whether a line is of a request, and not of a URL that was left out or of a render.
 func requested(l *crawl.LogLine) bool {
-	return l.Kind != crawl.KindRender && l.Verdict != crawl.VerdictExcluded && (l.Status > 0 || l.Duration > 0 || l.Attempt > 0)
+	return l.Kind != crawl.KindRender && l.Verdict != crawl.VerdictExcluded &&
+		(l.Status > 0 || l.Duration > 0 || l.Attempt > 0)
 }
 
 // maxHostIDs bounds the hosts whose numbers are kept in memory.
@@ -176,8 +177,9 @@ func (x *index) hostID(ctx context.Context, tx *sql.Tx, key string) (id int64, e
 	if id, ok := x.hostIDs[key]; ok {
 		return id, nil
 	}
-	err = tx.QueryRowContext(ctx, "INSERT INTO hosts(key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, excluded, depth, "+
-		"last, p50, p95) VALUES(?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0) ON CONFLICT DO UPDATE SET key = key RETURNING id", key).Scan(&id)
+	err = tx.QueryRowContext(ctx, "INSERT INTO hosts(key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, "+
+		"excluded, depth, last, p50, p95) VALUES(?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0) ON CONFLICT DO UPDATE SET key = key "+
+		"RETURNING id", key).Scan(&id)
 	if err != nil {
 		return 0, err
 	}

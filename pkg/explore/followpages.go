@@ -81,7 +81,8 @@ func (b *pageBatchState) unit(ctx context.Context, u *unit) error {
 	case err != nil:
 		return err
 	case sum == u.sum:
-		_, err = b.tx.ExecContext(ctx, "UPDATE records SET off = ?, len = ?, gen = ? WHERE id = ?", u.off, u.len, b.x.pages.gen, id)
+		_, err = b.tx.ExecContext(ctx, "UPDATE records SET off = ?, len = ?, gen = ? WHERE id = ?", u.off, u.len,
+			b.x.pages.gen, id)
 		return err
 	default: // a later visit
 		if err := b.remove(ctx, id); err != nil {
@@ -115,7 +116,8 @@ func (b *pageBatchState) remove(ctx context.Context, id int64) error {
 		}
 	}
 	b.added--
-	for _, q := range []string{"DELETE FROM records WHERE id = ?", "DELETE FROM vals WHERE id = ?", "DELETE FROM fts WHERE rowid = ?"} {
+	for _, q := range []string{"DELETE FROM records WHERE id = ?", "DELETE FROM vals WHERE id = ?",
+		"DELETE FROM fts WHERE rowid = ?"} {
 		if _, err := b.tx.ExecContext(ctx, q, id); err != nil {
 			return err
 		}
@@ -129,8 +131,9 @@ func (b *pageBatchState) cluster(ctx context.Context, original, copied, n int64)
 	if copied == copyNear {
 		exact, near = 0, n
 	}
-	_, err := b.tx.ExecContext(ctx, "INSERT INTO clusters VALUES(?1, ?2, ?3, 1 + ?4) ON CONFLICT DO UPDATE SET exact = exact + ?2, "+
-		"near = near + ?3, size = size + ?4", original, exact, near, n)
+	_, err := b.tx.ExecContext(ctx,
+		"INSERT INTO clusters VALUES(?1, ?2, ?3, 1 + ?4) ON CONFLICT DO UPDATE SET exact = exact + ?2, "+
+			"near = near + ?3, size = size + ?4", original, exact, near, n)
 	if err == nil && n < 0 {
 		_, err = b.tx.ExecContext(ctx, "DELETE FROM clusters WHERE original = ? AND size <= 1", original)
 	}
@@ -140,13 +143,14 @@ func (b *pageBatchState) cluster(ctx context.Context, original, copied, n int64)
 // sweep deletes records of former generations of the file, a batch at a time.
 func (x *index) sweep(ctx context.Context, tx *sql.Tx) error {
 	var ids []int64
-	err := each(ctx, tx, "SELECT id FROM records WHERE gen < ? LIMIT ?", []any{x.pages.gen, sweepBatch}, func(scan func(...any) error) error {
-		var id int64
-		ids = append(ids, 0)
-		err := scan(&id)
-		ids[len(ids)-1] = id
-		return err
-	})
+	err := each(ctx, tx, "SELECT id FROM records WHERE gen < ? LIMIT ?", []any{x.pages.gen, sweepBatch},
+		func(scan func(...any) error) error {
+			var id int64
+			ids = append(ids, 0)
+			err := scan(&id)
+			ids[len(ids)-1] = id
+			return err
+		})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, dir: t.TempDir(), job: crawl.DefaultJob(), live: map[crawl.JobID]Live{}, kept: map[crawl.Digest][]byte{}}
+	return &world{t: t, dir: t.TempDir(), job: crawl.DefaultJob(), live: map[crawl.JobID]Live{},
+		kept: map[crawl.Digest][]byte{}}
 }
 
 func (w *world) source(_ context.Context, id crawl.JobID) (*Source, error) {
@@ -151,8 +152,9 @@ func line(url string, v crawl.Verdict, status int, change func(*crawl.LogLine)) 
 }
 
 func record(url, title, text string, change func(*crawl.Record)) *crawl.Record {
-	r := &crawl.Record{URL: u(url), FinalURL: u(url), Status: 200, FetchedAt: began, ContentType: "text/html", Charset: "utf-8", Title: title,
-		Text: text, Lang: "en", Bytes: int64(len(text)), Digest: sha256.Sum256([]byte(title + text)), Simhash: 0xf0f0f0f0f0f0f0f0}
+	r := &crawl.Record{URL: u(url), FinalURL: u(url), Status: 200, FetchedAt: began, ContentType: "text/html",
+		Charset: "utf-8", Title: title, Text: text, Lang: "en", Bytes: int64(len(text)),
+		Digest: sha256.Sum256([]byte(title + text)), Simhash: 0xf0f0f0f0f0f0f0f0}
 	if change != nil {
 		change(r)
 	}
@@ -162,30 +164,38 @@ func record(url, title, text string, change func(*crawl.Record)) *crawl.Record {
 // site writes a small execution: a seed, ten pages, one that failed, one left out, copies.
 func (w *world) site(id string) {
 	seed := "https://a.test/"
-	lines := []crawl.LogLine{line("https://a.test/robots.txt", crawl.VerdictDone, 200, func(l *crawl.LogLine) { l.Kind = crawl.KindRobots }),
+	lines := []crawl.LogLine{line("https://a.test/robots.txt", crawl.VerdictDone, 200,
+		func(l *crawl.LogLine) { l.Kind = crawl.KindRobots }),
 		line(seed, crawl.VerdictDone, 200, nil)}
 	records := []*crawl.Record{record(seed, "Home", "Welcome to the fountain of whirls", func(r *crawl.Record) {
-		r.Links = []crawl.Link{{URL: u("https://a.test/1"), Text: "one"}, {URL: u("https://a.test/out"), Text: "out"}, {URL: u("https://a.test/never")}}
+		r.Links = []crawl.Link{{URL: u("https://a.test/1"), Text: "one"}, {URL: u("https://a.test/out"), Text: "out"},
+			{URL: u("https://a.test/never")}}
 	})}
 	for i := 1; i <= 10; i++ {
 		url := fmt.Sprintf("https://a.test/%d", i)
 		lines = append(lines, line(url, crawl.VerdictDone, 200, func(l *crawl.LogLine) {
 			l.Depth, l.Referrer, l.At = 1, u(seed), began.Add(time.Duration(i)*time.Second)
 		}))
-		records = append(records, record(url, fmt.Sprintf("Page %d", i), fmt.Sprintf("The text of page number%d is about rivers", i), func(r *crawl.Record) {
-			r.Depth, r.Referrer = 1, u(seed)
-			r.Fields = []crawl.Field{{Name: "price", Value: float64(i % 3)}, {Name: "tags", Value: []any{"x", fmt.Sprint("t", i)}}}
-		}))
+		records = append(records, record(url, fmt.Sprintf("Page %d", i),
+			fmt.Sprintf("The text of page number%d is about rivers", i), func(r *crawl.Record) {
+				r.Depth, r.Referrer = 1, u(seed)
+				r.Fields = []crawl.Field{{Name: "price", Value: float64(i % 3)},
+					{Name: "tags", Value: []any{"x", fmt.Sprint("t", i)}}}
+			}))
 	}
 	lines = append(lines,
-		line("https://b.test/slow", crawl.VerdictRetry, 0, func(l *crawl.LogLine) { l.Reason, l.Depth, l.Duration = "timeout", 2, time.Second }),
+		line("https://b.test/slow", crawl.VerdictRetry, 0,
+			func(l *crawl.LogLine) { l.Reason, l.Depth, l.Duration = "timeout", 2, time.Second }),
 		line("https://b.test/slow", crawl.VerdictFailed, 0, func(l *crawl.LogLine) {
 			l.Reason, l.Depth, l.Duration, l.Attempt = "timeout", 2, time.Second, 2
 		}),
-		line("https://b.test/gone", crawl.VerdictGone, 404, func(l *crawl.LogLine) { l.Reason, l.Depth, l.Referrer = "status", 2, u("https://a.test/1") }),
-		line("https://a.test/out", crawl.VerdictExcluded, 0, func(l *crawl.LogLine) { l.Reason, l.Depth, l.Referrer = "exclude", 1, u(seed) }))
+		line("https://b.test/gone", crawl.VerdictGone, 404,
+			func(l *crawl.LogLine) { l.Reason, l.Depth, l.Referrer = "status", 2, u("https://a.test/1") }),
+		line("https://a.test/out", crawl.VerdictExcluded, 0,
+			func(l *crawl.LogLine) { l.Reason, l.Depth, l.Referrer = "exclude", 1, u(seed) }))
 	records = append(records,
-		record("https://a.test/copy", "Page 1", "", func(r *crawl.Record) { r.DuplicateOf, r.Similarity = u("https://a.test/1"), "exact" }),
+		record("https://a.test/copy", "Page 1", "",
+			func(r *crawl.Record) { r.DuplicateOf, r.Similarity = u("https://a.test/1"), "exact" }),
 		record("https://b.test/near", "Page 1b", "", func(r *crawl.Record) {
 			r.DuplicateOf, r.Similarity, r.Simhash = u("https://a.test/1"), "near", 0xf0f0f0f0f0f0f0f3
 		}))

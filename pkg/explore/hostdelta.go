@@ -93,9 +93,10 @@ func (h *histogram) merge(b []byte) {
 
 // writeHosts adds the deltas to their hosts.
 func (b *logBatchState) writeHosts(ctx context.Context) error {
-	update, err := b.tx.PrepareContext(ctx, "UPDATE hosts SET requests = requests + ?, pages = pages + ?, bytes = bytes + ?, c2 = c2 + ?, "+
-		"c3 = c3 + ?, c4 = c4 + ?, c5 = c5 + ?, none = none + ?, done = done + ?, failed = failed + ?, excluded = excluded + ?, "+
-		"depth = max(depth, ?), last = max(last, ?), p50 = ?, p95 = ?, hist = ? WHERE id = ?")
+	update, err := b.tx.PrepareContext(ctx,
+		"UPDATE hosts SET requests = requests + ?, pages = pages + ?, bytes = bytes + ?, c2 = c2 + ?, "+
+			"c3 = c3 + ?, c4 = c4 + ?, c5 = c5 + ?, none = none + ?, done = done + ?, failed = failed + ?, excluded = "+
+			"excluded + ?, depth = max(depth, ?), last = max(last, ?), p50 = ?, p95 = ?, hist = ? WHERE id = ?")
 	if err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (b *logBatchState) writeHosts(ctx context.Context) error {
 			return err
 		}
 		h.hist.merge(hist)
-		_, err := update.ExecContext(ctx, h.requests, h.pages, h.bytes, h.classes[2], h.classes[3], h.classes[4], h.classes[5],
-			h.classes[0], h.states[stateDone], h.states[stateFailed]+h.states[stateTimedOut], h.states[stateExcluded], h.depth, h.last,
-			h.hist.quantile(0.5), h.hist.quantile(0.95), h.hist.encode(), id)
+		_, err := update.ExecContext(ctx, h.requests, h.pages, h.bytes, h.classes[2], h.classes[3], h.classes[4],
+			h.classes[5], h.classes[0], h.states[stateDone], h.states[stateFailed]+h.states[stateTimedOut],
+			h.states[stateExcluded], h.depth, h.last, h.hist.quantile(0.5), h.hist.quantile(0.95), h.hist.encode(), id)
 		if err != nil {
 			return err
 		}

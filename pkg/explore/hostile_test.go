@@ -44,7 +44,8 @@ func TestHostilePages(t *testing.T) {
 		}
 		answer(t, name, r, 4<<20)
 	}
-	list, err := x.Records(t.Context(), "h-1", RecordFilter{Facets: true, Columns: []string{"list"}, Query: "end OR title"}, Page{})
+	list, err := x.Records(t.Context(), "h-1",
+		RecordFilter{Facets: true, Columns: []string{"list"}, Query: "end OR title"}, Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,8 @@ func FuzzFilters(f *testing.F) {
 	w.site("s-1")
 	x := w.explorer()
 	caughtUp(f, x, "s-1")
-	for _, s := range []string{"", "rivers", `"a" NEAR(b) -c*`, "https://a.test/1", "\x00", "%_'\"", "-", "*", strings.Repeat("a ", 300)} {
+	for _, s := range []string{"", "rivers", `"a" NEAR(b) -c*`, "https://a.test/1", "\x00", "%_'\"", "-", "*",
+		strings.Repeat("a ", 300)} {
 		f.Add(s, s, 1)
 	}
 	f.Fuzz(func(t *testing.T, a, b string, n int) {
@@ -125,9 +127,11 @@ func FuzzFilters(f *testing.F) {
 		expected(err)
 		_, err = x.Tasks(t.Context(), "s-1", TaskFilter{State: a, Verdict: b}, Page{Cursor: b})
 		expected(err)
-		_, err = x.Records(t.Context(), "s-1", RecordFilter{Query: a, Lang: b, Facets: true, Columns: []string{b}}, Page{Limit: n})
+		_, err = x.Records(t.Context(), "s-1", RecordFilter{Query: a, Lang: b, Facets: true, Columns: []string{b}},
+			Page{Limit: n})
 		expected(err)
-		_, err = x.Records(t.Context(), "s-1", RecordFilter{Fields: map[string]string{a: b}, Type: a, Duplicates: b}, Page{Cursor: a})
+		_, err = x.Records(t.Context(), "s-1", RecordFilter{Fields: map[string]string{a: b}, Type: a, Duplicates: b},
+			Page{Cursor: a})
 		expected(err)
 		_, err = x.Hosts(t.Context(), "s-1", HostFilter{Query: a, Sort: b, Why: a}, Page{Cursor: a, Limit: n})
 		expected(err)
@@ -167,10 +171,12 @@ func FuzzCursors(f *testing.F) {
 		if _, err := x.Hosts(t.Context(), jid, hf, page(listOf("hosts", jid, hf))); err != nil && !errors.Is(err, ErrCursor) {
 			t.Error(err)
 		}
-		if _, err := x.Clusters(t.Context(), jid, ClusterFilter{}, page(listOf("clusters", jid, ClusterFilter{}))); err != nil && !errors.Is(err, ErrCursor) {
+		if _, err := x.Clusters(t.Context(), jid, ClusterFilter{},
+			page(listOf("clusters", jid, ClusterFilter{}))); err != nil && !errors.Is(err, ErrCursor) {
 			t.Error(err)
 		}
-		if _, err := x.Changes(t.Context(), jid, jid, Same, page(listOf("changes", jid, jid, Same))); err != nil && !errors.Is(err, ErrCursor) {
+		if _, err := x.Changes(t.Context(), jid, jid, Same, page(listOf("changes", jid, jid, Same))); err != nil &&
+			!errors.Is(err, ErrCursor) {
 			t.Error(err)
 		}
 		lf := LogFilter{Execution: jid}
@@ -190,11 +196,13 @@ func TestSeries(t *testing.T) {
 		x.Sample("s-1", Sample{At: start.Add(time.Duration(i) * time.Second), Pages: int64(7 * i), Queued: 5})
 	}
 	s, err := x.Series(t.Context(), "s-1", start)
-	if err != nil || s.StepS != 1 || len(s.At) != 250 || s.PagesS[10] != 7 || len(s.Gaps) != 1 || s.Gaps[0] != 100 || s.PagesS[100] != 0 {
+	if err != nil || s.StepS != 1 || len(s.At) != 250 || s.PagesS[10] != 7 || len(s.Gaps) != 1 || s.Gaps[0] != 100 ||
+		s.PagesS[100] != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	s, err = x.Series(t.Context(), "s-1", start.Add(-time.Hour))
-	if err != nil || s.StepS != 10 || len(s.At) < 24 || len(s.At) > 27 || s.Pages[len(s.Pages)-1] != 7*299 || s.PagesS[3] != 7 {
+	if err != nil || s.StepS != 10 || len(s.At) < 24 || len(s.At) > 27 || s.Pages[len(s.Pages)-1] != 7*299 ||
+		s.PagesS[3] != 7 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	for i := range 5 * fineCount {

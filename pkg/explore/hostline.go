@@ -27,11 +27,12 @@ func (x *Explorer) Host(ctx context.Context, id crawl.JobID, key string) (*HostS
 	s := &HostStory{Index: ix.Index(), Line: []Request{}}
 	var number int64
 	known := false
-	err = each(ctx, ix.read, "SELECT "+hostColumns+", id FROM hosts WHERE key = ?", []any{key}, func(scan func(...any) error) error {
-		s.Host, err = scanHost(func(into ...any) error { return scan(append(into, &number)...) })
-		known = true
-		return err
-	})
+	err = each(ctx, ix.read, "SELECT "+hostColumns+", id FROM hosts WHERE key = ?", []any{key},
+		func(scan func(...any) error) error {
+			s.Host, err = scanHost(func(into ...any) error { return scan(append(into, &number)...) })
+			known = true
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +119,10 @@ func (x *index) paced(lines []*crawl.LogLine) []Request {
 	var end time.Time
 	for i, l := range lines {
 		start := l.At.Add(-l.Duration)
-		r := Request{Start: start, MS: float64(l.Duration.Microseconds()) / 1000, FirstMS: float64(l.FirstByte.Microseconds()) / 1000,
-			Class: classNames[classOf(l.Status)], Status: l.Status, Verdict: l.Verdict.String(), Reason: plain(l.Reason, maxWord),
-			Kind: l.Kind.String(), URL: plain(l.URL.String(), maxURL), Gap: "first"}
+		r := Request{Start: start, MS: float64(l.Duration.Microseconds()) / 1000,
+			FirstMS: float64(l.FirstByte.Microseconds()) / 1000, Class: classNames[classOf(l.Status)], Status: l.Status,
+			Verdict: l.Verdict.String(), Reason: plain(l.Reason, maxWord), Kind: l.Kind.String(),
+			URL: plain(l.URL.String(), maxURL), Gap: "first"}
 		if i > 0 {
 			gap := max(0, start.Sub(end))
 			r.GapMS, r.Gap = float64(gap.Milliseconds()), x.gapReason(gap, lines[i-1])

@@ -16,7 +16,8 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	by, falling := strings.CutPrefix(cmp.Or(f.Sort, "-requests"), "-")
 	value, known := hostSorts[by]
 	if !known {
-		return nil, fmt.Errorf("%w: sort %q: want one of %s, with - before it to turn it round", ErrInvalid, plain(f.Sort, 40), hostSortNames())
+		return nil, fmt.Errorf("%w: sort %q: want one of %s, with - before it to turn it round", ErrInvalid,
+			plain(f.Sort, 40), hostSortNames())
 	}
 	c, err := cursorFrom(p, listOf("hosts", id, f))
 	if err != nil {
@@ -52,7 +53,8 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 
 // pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended,
 // though figures changed meanwhile.
-func pageOfHosts(all []*Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool, state *Index) *List[Host] {
+func pageOfHosts(all []*Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool,
+	state *Index) *List[Host] {
 	from := 0
 	if c.Key != "" {
 		from = len(all)
@@ -133,13 +135,14 @@ func (x *index) indexedHosts(ctx context.Context) (*indexedHosts, error) {
 
 func (x *index) readHosts(ctx context.Context) (*indexedHosts, error) {
 	all := &indexedHosts{at: map[string]int{}, names: map[int64]string{}, ids: map[string]int64{}}
-	err := each(ctx, x.read, "SELECT "+hostColumns+", id, done FROM hosts WHERE key <> ''", nil, func(scan func(...any) error) error {
-		var id, done int64
-		h, err := scanHost(func(into ...any) error { return scan(append(into, &id, &done)...) })
-		all.at[h.Key], all.names[id], all.ids[h.Key] = len(all.list), h.Key, id
-		all.list, all.done = append(all.list, h), append(all.done, done+h.Failed)
-		return err
-	})
+	err := each(ctx, x.read, "SELECT "+hostColumns+", id, done FROM hosts WHERE key <> ''", nil,
+		func(scan func(...any) error) error {
+			var id, done int64
+			h, err := scanHost(func(into ...any) error { return scan(append(into, &id, &done)...) })
+			all.at[h.Key], all.names[id], all.ids[h.Key] = len(all.list), h.Key, id
+			all.list, all.done = append(all.list, h), append(all.done, done+h.Failed)
+			return err
+		})
 	return all, err
 }
 
@@ -171,7 +174,8 @@ func (x *index) hosts(ctx context.Context) (all []Host, err error) {
 func scanHost(scan func(...any) error) (h Host, err error) {
 	var c [6]int64
 	var last int64
-	err = scan(&h.Key, &h.Requests, &h.Pages, &h.Bytes, &c[2], &c[3], &c[4], &c[5], &c[0], &h.Failed, &h.Excluded, &h.Depth, &last, &h.P50, &h.P95)
+	err = scan(&h.Key, &h.Requests, &h.Pages, &h.Bytes, &c[2], &c[3], &c[4], &c[5], &c[0], &h.Failed, &h.Excluded,
+		&h.Depth, &last, &h.P50, &h.P95)
 	h.Classes, h.Failures = map[string]int64{}, c[0]
 	for class, n := range c {
 		if n > 0 {
@@ -186,6 +190,7 @@ func scanHost(scan func(...any) error) (h Host, err error) {
 
 // live adds what the frontier knows.
 func (h *Host) live(n *HostNow) {
-	h.Queued, h.InFlight, h.Held, h.Next, h.Why, h.Text, h.Until = n.Queued, n.InFlight, n.Held, n.Next, n.Why, n.Text, n.Until
+	h.Queued, h.InFlight, h.Held, h.Next, h.Why, h.Text, h.Until = n.Queued, n.InFlight, n.Held, n.Next, n.Why, n.Text,
+		n.Until
 	h.Backoff, h.Robots, h.Address = n.Backoff.Seconds(), n.Robots, n.Address
 }

@@ -114,14 +114,16 @@ func openFile(ctx context.Context, name string, src *Source) (x *index, err erro
 	x.src.Store(src)
 	// A power failure may cost the last batches, which are read again.
 	const common = "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(20000)&_pragma=temp_store(MEMORY)"
-	if x.write, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-16000)&_txlock=immediate"); err != nil {
+	if x.write, err = sql.Open("sqlite",
+		"file:"+x.name+common+"&_pragma=cache_size(-16000)&_txlock=immediate"); err != nil {
 		return nil, err
 	}
 	x.write.SetMaxOpenConns(1)
 	if err = x.prepare(ctx); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
-	if x.read, err = sql.Open("sqlite", "file:"+x.name+common+"&_pragma=cache_size(-4000)&_pragma=query_only(1)"); err != nil {
+	if x.read, err = sql.Open("sqlite",
+		"file:"+x.name+common+"&_pragma=cache_size(-4000)&_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, x.write.Close())
 	}
 	x.read.SetMaxOpenConns(4)
@@ -165,7 +167,8 @@ func (x *index) create(ctx context.Context) (version int, err error) {
 	}
 	if version, err = userVersion(ctx, tx); err == nil && version == 0 {
 		version = schemaVersion
-		_, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, schemaMark))
+		_, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion,
+			schemaMark))
 	}
 	if err != nil {
 		return 0, errors.Join(err, tx.Rollback())
@@ -249,12 +252,14 @@ func getMeta(ctx context.Context, db asker, name string, into any) error {
 }
 
 func setMeta(ctx context.Context, tx *sql.Tx, name string, value any) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value)
+	_, err := tx.ExecContext(ctx, "INSERT INTO meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name,
+		value)
 	return err
 }
 
 // each calls use for each row of an answer.
-func each(ctx context.Context, db asker, query string, args []any, use func(scan func(...any) error) error) (err error) {
+func each(ctx context.Context, db asker, query string, args []any,
+	use func(scan func(...any) error) error) (err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

@@ -13,10 +13,14 @@ import (
 
 // InductionAsk asks for a site rule that takes from pages what is given for each of them.
 type InductionAsk struct {
-	Execution crawl.JobID        `json:"execution,omitempty"` // whose kept bodies are read
-	Name      string             `json:"name,omitempty"`      // of the rule; empty: induced
-	Examples  []InductionExample `json:"examples"`            // two to five, 10 at most
-	Sample    int                `json:"sample,omitempty"`    // further pages of the execution, up to 50; 0: 20; less: none
+	// whose kept bodies are read
+	Execution crawl.JobID `json:"execution,omitempty"`
+	// of the rule; empty: induced
+	Name string `json:"name,omitempty"`
+	// two to five, 10 at most
+	Examples []InductionExample `json:"examples"`
+	// further pages of the execution, up to 50; 0: 20; less: none
+	Sample int `json:"sample,omitempty"`
 }
 
 // InductionExample is a page with what is wanted from it: HTML that is given, or the kept body of a record.
@@ -72,7 +76,8 @@ func (x *Explorer) InduceRule(ctx context.Context, a InductionAsk) (*induce.Resu
 }
 
 // example reads the page of an example.
-func (x *Explorer) example(ctx context.Context, id crawl.JobID, e *InductionExample, number int) (out induce.Example, err error) {
+func (x *Explorer) example(ctx context.Context, id crawl.JobID, e *InductionExample,
+	number int) (out induce.Example, err error) {
 	out.Name = fmt.Sprintf("page %d", number)
 	if e.URL != "" {
 		out.Name = plain(e.URL, maxURL)
@@ -103,7 +108,8 @@ func (x *Explorer) alike(ctx context.Context, a InductionAsk, urls []weburl.URL)
 	if len(urls) > 0 && !urls[0].IsZero() {
 		host = urls[0].HostKey()
 	}
-	list, err := x.Records(ctx, a.Execution, RecordFilter{Duplicates: "none", Type: "text/html", Host: host}, Page{Limit: maxNamedPages})
+	list, err := x.Records(ctx, a.Execution, RecordFilter{Duplicates: "none", Type: "text/html", Host: host},
+		Page{Limit: maxNamedPages})
 	if err != nil {
 		return nil, err
 	}

@@ -35,17 +35,20 @@ func TestARuleIsMadeOfStoredPages(t *testing.T) {
 	}
 	ask := InductionAsk{Execution: "s-1", Name: "jobs", Examples: []InductionExample{at(1, "100"), at(3, "300")}}
 	got, err := x.InduceRule(t.Context(), ask)
-	if err != nil || len(got.Rule.Fields) != 2 || got.Rule.Name != "jobs" || got.Rule.Host != "a.test" || !strings.Contains(got.Rule.Match, "/jobs/") {
+	if err != nil || len(got.Rule.Fields) != 2 || got.Rule.Name != "jobs" || got.Rule.Host != "a.test" ||
+		!strings.Contains(got.Rule.Match, "/jobs/") {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if got.Also != 4 || got.Fields[0].OnAlso != 4 || got.Fields[1].Rule.CSS != "p.pay" || got.Fields[1].Rule.Type != "number" {
+	if got.Also != 4 || got.Fields[0].OnAlso != 4 || got.Fields[1].Rule.CSS != "p.pay" ||
+		got.Fields[1].Rule.Type != "number" {
 		t.Errorf("%+v", got)
 	}
 	ask.Sample = -1
 	if none, err := x.InduceRule(t.Context(), ask); err != nil || none.Also != 0 {
 		t.Errorf("without further pages: %+v, %v", none, err)
 	}
-	given := InductionAsk{Examples: []InductionExample{{HTML: "<h1>a", Fields: []InductionField{{Name: "t", Values: []string{"a"}}}},
+	given := InductionAsk{Examples: []InductionExample{{HTML: "<h1>a",
+		Fields: []InductionField{{Name: "t", Values: []string{"a"}}}},
 		{HTML: "<h1>b", Fields: []InductionField{{Name: "t", Values: []string{"c"}}}}}}
 	lost, err := x.InduceRule(t.Context(), given)
 	if err != nil || lost.Fields[0].Found || lost.Fields[0].Lacks[0].Page != "page 2" {
@@ -58,8 +61,8 @@ func TestInductionsThatAreRefused(t *testing.T) {
 	one := InductionExample{HTML: "<h1>a", Fields: []InductionField{{Name: "t", Values: []string{"a"}}}}
 	for name, ask := range map[string]InductionAsk{
 		"none": {}, "a page without a source": {Examples: []InductionExample{{URL: "https://a.test/"}}},
-		"an address": {Examples: []InductionExample{{URL: "::", HTML: "<p>"}}}, "no values": {Examples: []InductionExample{{HTML: "<p>"}}},
-		"too many": {Examples: make([]InductionExample, 11)},
+		"an address": {Examples: []InductionExample{{URL: "::", HTML: "<p>"}}},
+		"no values":  {Examples: []InductionExample{{HTML: "<p>"}}}, "too many": {Examples: make([]InductionExample, 11)},
 	} {
 		if _, err := x.InduceRule(t.Context(), ask); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

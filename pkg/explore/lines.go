@@ -19,7 +19,8 @@ func (x *Explorer) Lines(ctx context.Context, id crawl.JobID, u weburl.URL) (off
 		return nil, 0, fmt.Errorf("index of execution %q: %w", id, err)
 	}
 	hash := hashOf(u.Key())
-	err = each(ctx, ix.read, "SELECT off FROM earlier WHERE hash = ? UNION SELECT off FROM urls WHERE hash = ? ORDER BY off", []any{hash, hash},
+	err = each(ctx, ix.read,
+		"SELECT off FROM earlier WHERE hash = ? UNION SELECT off FROM urls WHERE hash = ? ORDER BY off", []any{hash, hash},
 		func(scan func(...any) error) error {
 			var off int64
 			err := scan(&off)

@@ -67,7 +67,8 @@ func (x *index) linesBefore(end int64, use func(text []byte, off int64) bool) (n
 // eachBackwards calls use for the lines of a part of crawl.log that begins at an offset, the last first. done is where
 // the last line that was used begins; more is false where use said so. What is before the first line feed is left,
 // unless the part begins with a line.
-func (x *index) eachBackwards(buf []byte, at int64, whole bool, use func(text []byte, off int64) bool) (done int64, more bool) {
+func (x *index) eachBackwards(buf []byte, at int64, whole bool,
+	use func(text []byte, off int64) bool) (done int64, more bool) {
 	end := len(buf)
 	for end > 0 {
 		start := bytes.LastIndexByte(buf[:end-1], '\n') + 1

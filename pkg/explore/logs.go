@@ -80,8 +80,9 @@ func (f *LogFilter) matches(l *LogLine, level slog.Level) bool {
 	if l.Source != "crawl" && (f.Reason != "" || f.Status > 0) {
 		return false // the program's own lines have neither
 	}
-	return (f.Execution == "" || l.Execution == f.Execution) && (f.Host == "" || l.Host == f.Host) && (f.Verdict == "" || l.Verdict == f.Verdict) &&
-		(f.Query == "" || strings.Contains(l.Message, f.Query) || strings.Contains(l.URL, f.Query) || strings.Contains(string(l.Fields), f.Query))
+	return (f.Execution == "" || l.Execution == f.Execution) && (f.Host == "" || l.Host == f.Host) &&
+		(f.Verdict == "" || l.Verdict == f.Verdict) && (f.Query == "" || strings.Contains(l.Message, f.Query) ||
+		strings.Contains(l.URL, f.Query) || strings.Contains(string(l.Fields), f.Query))
 }
 
 func (f *LogFilter) within(at time.Time) bool {
@@ -102,7 +103,8 @@ func (r *Ring) number(id string) int64 {
 const maxLogRead = 4 << 20
 
 // crawlLog lists lines of a crawl.log, the newest first, or those behind a line.
-func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, follow string, c cursor, limit int) (*List[LogLine], error) {
+func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, follow string, c cursor,
+	limit int) (*List[LogLine], error) {
 	ix, err := x.index(ctx, f.Execution)
 	if err != nil {
 		return nil, err
@@ -136,17 +138,20 @@ func (x *Explorer) crawlLog(ctx context.Context, f LogFilter, level slog.Level, 
 
 // logLine is a line of crawl.log as the list has it.
 func (x *index) logLine(l *crawl.LogLine, off int64) LogLine {
-	out := LogLine{ID: "c" + string(x.source().ID) + "." + strconv.FormatInt(off, 36), At: l.At, Source: "crawl", Level: levelOf(l).String(),
-		Execution: x.source().ID, Host: l.URL.HostKey(), URL: plain(l.URL.String(), maxURL), Verdict: l.Verdict.String(), Status: l.Status}
+	out := LogLine{ID: "c" + string(x.source().ID) + "." + strconv.FormatInt(off, 36), At: l.At, Source: "crawl",
+		Level: levelOf(l).String(), Execution: x.source().ID, Host: l.URL.HostKey(), URL: plain(l.URL.String(), maxURL),
+		Verdict: l.Verdict.String(), Status: l.Status}
 	what := ""
 	if l.Kind == crawl.KindRender {
 		what = l.Kind.String()
 	}
-	out.Message = strings.Join(slices.DeleteFunc([]string{what, out.Verdict, statusText(l.Status), l.Reason, plain(l.Detail, maxLogText)},
+	out.Message = strings.Join(slices.DeleteFunc([]string{what, out.Verdict, statusText(l.Status), l.Reason,
+		plain(l.Detail, maxLogText)},
 		func(s string) bool { return s == "" }), " ")
-	fields := map[string]any{"kind": l.Kind.String(), "depth": l.Depth, "bytes": l.Bytes, "ms": float64(l.Duration.Microseconds()) / 1000,
-		"attempt": l.Attempt, "reason": plain(l.Reason, maxWord), "detail": plain(l.Detail, maxLogText),
-		"referrer": plain(l.Referrer.String(), maxURL), "location": plain(l.Location.String(), maxURL), "epoch": l.Epoch}
+	fields := map[string]any{"kind": l.Kind.String(), "depth": l.Depth, "bytes": l.Bytes,
+		"ms": float64(l.Duration.Microseconds()) / 1000, "attempt": l.Attempt, "reason": plain(l.Reason, maxWord),
+		"detail": plain(l.Detail, maxLogText), "referrer": plain(l.Referrer.String(), maxURL),
+		"location": plain(l.Location.String(), maxURL), "epoch": l.Epoch}
 	for name, v := range fields {
 		if v == "" || v == 0 || v == 0.0 || v == int64(0) || v == uint32(0) {
 			delete(fields, name)

@@ -22,7 +22,8 @@ func TestServerLog(t *testing.T) {
 	log.With("execution", "j-9").Warn("a warning", "url", "https://a.test/")
 	log.Debug("too low")
 	l := must1(x.Logs(t.Context(), LogFilter{}, Page{Limit: 3}))
-	if len(l.Items) != 3 || l.Items[0].Message != "a warning" || l.Items[0].Execution != "j-9" || l.Items[0].URL != "https://a.test/" || l.Next == "" {
+	if len(l.Items) != 3 || l.Items[0].Message != "a warning" || l.Items[0].Execution != "j-9" ||
+		l.Items[0].URL != "https://a.test/" || l.Next == "" {
 		t.Fatalf("%+v", l)
 	}
 	warn := must1(x.Logs(t.Context(), LogFilter{Level: "WARN"}, Page{}))
@@ -66,12 +67,13 @@ func TestCrawlLog(t *testing.T) {
 	const n = 3_000
 	var lines []crawl.LogLine
 	for i := range n {
-		lines = append(lines, line(fmt.Sprintf("https://h%d.test/%d", i%7, i), crawl.VerdictDone, 200, func(l *crawl.LogLine) {
-			l.At, l.Reason, l.Detail = began.Add(time.Duration(i)*time.Second), "", fmt.Sprint("detail ", i)
-			if i%100 == 0 {
-				l.Verdict, l.Status = crawl.VerdictFailed, 0
-			}
-		}))
+		lines = append(lines, line(fmt.Sprintf("https://h%d.test/%d", i%7, i), crawl.VerdictDone, 200,
+			func(l *crawl.LogLine) {
+				l.At, l.Reason, l.Detail = began.Add(time.Duration(i)*time.Second), "", fmt.Sprint("detail ", i)
+				if i%100 == 0 {
+					l.Verdict, l.Status = crawl.VerdictFailed, 0
+				}
+			}))
 	}
 	w.log("s-1", lines...)
 	w.append("s-1", "crawl.log", []byte(`{"time":"2026`)) // not whole yet
@@ -99,7 +101,8 @@ func TestCrawlLog(t *testing.T) {
 	}
 	w.append("s-1", "crawl.log", []byte("…\n"))
 	w.log("s-1", lines[0], lines[1])
-	after := must1(x.Logs(t.Context(), LogFilter{Execution: "s-1", After: must1(x.Logs(t.Context(), LogFilter{Execution: "s-1"}, Page{Limit: 3})).Items[2].ID}, Page{}))
+	after := must1(x.Logs(t.Context(), LogFilter{Execution: "s-1",
+		After: must1(x.Logs(t.Context(), LogFilter{Execution: "s-1"}, Page{Limit: 3})).Items[2].ID}, Page{}))
 	if len(after.Items) != 2 {
 		t.Errorf("%+v", after)
 	}
@@ -110,9 +113,10 @@ func TestAFilterOfTheCrawlLogPassesOverNoLine(t *testing.T) {
 	w := newWorld(t)
 	var lines []crawl.LogLine
 	for i, detail := range []string{"plain", "with \"quotes\"", "no\x01where", "a&b", "back\\slash", "größer", "nowhere"} {
-		lines = append(lines, line(fmt.Sprintf("https://h%d.test/a?b=%d&c", i%3, i), crawl.VerdictGone, 404, func(l *crawl.LogLine) {
-			l.Detail, l.At = detail, began.Add(time.Duration(i)*time.Second)
-		}))
+		lines = append(lines, line(fmt.Sprintf("https://h%d.test/a?b=%d&c", i%3, i), crawl.VerdictGone, 404,
+			func(l *crawl.LogLine) {
+				l.Detail, l.At = detail, began.Add(time.Duration(i)*time.Second)
+			}))
 	}
 	w.log("s-1", lines...)
 	x := w.explorer()
@@ -120,8 +124,9 @@ func TestAFilterOfTheCrawlLogPassesOverNoLine(t *testing.T) {
 	if len(all.Items) != len(lines) {
 		t.Fatalf("%d lines", len(all.Items))
 	}
-	for _, f := range []LogFilter{{Query: "nowhere"}, {Query: "a&b"}, {Query: `\"`}, {Query: "größer"}, {Query: "gone 404"}, {Query: `"attempt":1`},
-		{Query: "b=3&c"}, {Query: "h1.test"}, {Query: "depth"}, {Host: "h2.test"}, {Verdict: "gone", Query: "3"}, {Level: "ERROR"}} {
+	for _, f := range []LogFilter{{Query: "nowhere"}, {Query: "a&b"}, {Query: `\"`}, {Query: "größer"},
+		{Query: "gone 404"}, {Query: `"attempt":1`}, {Query: "b=3&c"}, {Query: "h1.test"}, {Query: "depth"},
+		{Host: "h2.test"}, {Verdict: "gone", Query: "3"}, {Level: "ERROR"}} {
 		var want []string
 		for _, l := range all.Items {
 			level := slog.LevelDebug

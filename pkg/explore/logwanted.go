@@ -13,7 +13,8 @@ import (
 // hundredth of reading the line. What could stand there in another way, as "&" does in JSON, is left out.
 func (f *LogFilter) certain() (texts [][]byte) {
 	for _, text := range []string{f.Host, f.Verdict, f.Reason, f.Query} {
-		if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?=%+:") == "" {
+		if text != "" && strings.Trim(text,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?=%+:") == "" {
 			texts = append(texts, []byte(text))
 		}
 	}
@@ -47,6 +48,7 @@ func literal(text []byte) bool {
 
 // mayMatch looks at what costs nothing, before the line is made ready for the list.
 func (f *LogFilter) mayMatch(l *crawl.LogLine, level slog.Level) bool {
-	return levelOf(l) >= level && (f.Host == "" || f.Host == l.URL.HostKey()) && (f.Verdict == "" || f.Verdict == l.Verdict.String()) &&
-		(f.Reason == "" || f.Reason == l.Reason) && (f.Status == 0 || f.Status == l.Status || l.Status >= 100 && f.Status == l.Status/100) && f.within(l.At)
+	return levelOf(l) >= level && (f.Host == "" || f.Host == l.URL.HostKey()) &&
+		(f.Verdict == "" || f.Verdict == l.Verdict.String()) && (f.Reason == "" || f.Reason == l.Reason) &&
+		(f.Status == 0 || f.Status == l.Status || l.Status >= 100 && f.Status == l.Status/100) && f.within(l.At)
 }

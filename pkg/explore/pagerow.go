@@ -87,8 +87,8 @@ func (p *page) text() int64 {
 	return int64(xxh3.HashString(p.Title + "\x00" + p.Text))
 }
 
-const recordColumns = "hash, url, host, at, status, depth, lang, type, bytes, words, title, digest, text, simhash, copy, original, distance, " +
-	"off, len, sum, gen, fields"
+const recordColumns = "hash, url, host, at, status, depth, lang, type, bytes, words, title, digest, text, simhash, " +
+	"copy, original, distance, off, len, sum, gen, fields"
 
 func (b *pageBatchState) insert(ctx context.Context, u *unit, url weburl.URL, p *page) error {
 	host, err := b.x.hostID(ctx, b.tx, url.HostKey())
@@ -109,10 +109,12 @@ func (b *pageBatchState) insert(ctx context.Context, u *unit, url weburl.URL, p 
 	}
 	fields, vals := fieldsOf(p.Fields)
 	b.count(1, lang, media, int64(p.Status), int64(p.copied()))
-	b.sums = appendSum(b.sums, &sum{hash: hashOf(url.Key()), digest: p.digest(), text: p.text(), simhash: p.simhash(), copied: p.copied() != copyNone})
-	res, err := b.tx.ExecContext(ctx, "INSERT INTO records("+recordColumns+") VALUES("+marks(22)+")", hashOf(url.Key()), url.String(), host,
-		p.FetchedAt.UnixMilli(), p.Status, p.Depth, lang, media, p.Bytes, len(strings.Fields(p.Text)), plain(p.Title, maxTitle), p.digest(),
-		p.text(), p.simhash(), p.copied(), original, distance, u.off, u.len, u.sum, b.x.pages.gen, fields)
+	b.sums = appendSum(b.sums, &sum{hash: hashOf(url.Key()), digest: p.digest(), text: p.text(), simhash: p.simhash(),
+		copied: p.copied() != copyNone})
+	res, err := b.tx.ExecContext(ctx, "INSERT INTO records("+recordColumns+") VALUES("+marks(22)+")", hashOf(url.Key()),
+		url.String(), host, p.FetchedAt.UnixMilli(), p.Status, p.Depth, lang, media, p.Bytes, len(strings.Fields(p.Text)),
+		plain(p.Title, maxTitle), p.digest(), p.text(), p.simhash(), p.copied(), original, distance, u.off, u.len, u.sum,
+		b.x.pages.gen, fields)
 	if err != nil {
 		return err
 	}
@@ -165,8 +167,8 @@ func (b *pageBatchState) nearOf(ctx context.Context, hash int64, p *page) error 
 		sim int64
 	}
 	var list []near
-	err := each(ctx, b.tx, "SELECT id, simhash FROM records WHERE original = ? AND original <> 0 AND copy = ?", []any{hash, copyNear},
-		func(scan func(...any) error) error {
+	err := each(ctx, b.tx, "SELECT id, simhash FROM records WHERE original = ? AND original <> 0 AND copy = ?",
+		[]any{hash, copyNear}, func(scan func(...any) error) error {
 			var n near
 			err := scan(&n.id, &n.sim)
 			list = append(list, n)
@@ -174,7 +176,8 @@ func (b *pageBatchState) nearOf(ctx context.Context, hash int64, p *page) error 
 		})
 	for _, n := range list {
 		if err == nil {
-			_, err = b.tx.ExecContext(ctx, "UPDATE records SET distance = ? WHERE id = ?", bits.OnesCount64(uint64(n.sim^p.simhash())), n.id)
+			_, err = b.tx.ExecContext(ctx, "UPDATE records SET distance = ? WHERE id = ?",
+				bits.OnesCount64(uint64(n.sim^p.simhash())), n.id)
 		}
 	}
 	return err

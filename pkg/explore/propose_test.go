@@ -49,7 +49,8 @@ func TestSelectorsAreProposedFromAStoredPage(t *testing.T) {
 	if err != nil || len(given.Proposals) < 3 || given.Pages != 0 {
 		t.Errorf("of a page that was given: %+v, %v", given, err)
 	}
-	for _, bad := range []SelectorAsk{{}, {PageOf: PageOf{HTML: "x"}, Index: 99}, {PageOf: PageOf{HTML: "x"}, Index: -1}, {PageOf: PageOf{URL: "https://a.test/1"}}} {
+	for _, bad := range []SelectorAsk{{}, {PageOf: PageOf{HTML: "x"}, Index: 99}, {PageOf: PageOf{HTML: "x"}, Index: -1},
+		{PageOf: PageOf{URL: "https://a.test/1"}}} {
 		if _, err := x.ProposeSelectors(t.Context(), bad); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}

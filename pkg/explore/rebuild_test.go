@@ -23,15 +23,17 @@ func contents(t testing.TB, x *Explorer, id crawl.JobID) string {
 	ix := check1(t)(x.index(t.Context(), id))
 	var out []string
 	for _, q := range []string{
-		"SELECT 'url', url, h.key, kind, u.depth, state, verdict, status, coalesce(word, ''), attempts, at, us, u.bytes, epoch, priority, " +
-			"referrer, off FROM urls u JOIN hosts h ON h.id = host LEFT JOIN words w ON w.id = reason",
-		"SELECT 'host', key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, excluded, depth, last, p50, p95, hex(hist) FROM hosts " +
-			"WHERE requests + done + failed + excluded > 0",
+		"SELECT 'url', url, h.key, kind, u.depth, state, verdict, status, coalesce(word, ''), attempts, at, us, u.bytes, " +
+			"epoch, priority, referrer, off FROM urls u JOIN hosts h ON h.id = host LEFT JOIN words w ON w.id = reason",
+		"SELECT 'host', key, requests, pages, bytes, c2, c3, c4, c5, none, done, failed, excluded, depth, last, p50, p95, " +
+			"hex(hist) FROM hosts WHERE requests + done + failed + excluded > 0",
 		"SELECT 'request', h.key, off FROM requests r JOIN hosts h ON h.id = r.host",
 		"SELECT 'earlier', url, e.off FROM earlier e JOIN urls u ON u.hash = e.hash",
 		"SELECT 'cell', h.key, c.depth, state, n FROM cells c JOIN hosts h ON h.id = c.host WHERE n <> 0",
-		"SELECT 'count', what, CASE WHEN what IN ('r', 'L', 'T', 'F') THEN coalesce(word, '') ELSE value END, n FROM counts LEFT JOIN words w ON w.id = value WHERE n <> 0",
-		"SELECT 'record', url, at, status, depth, bytes, words, title, digest, text, simhash, copy, original, distance, off, len, fields FROM records",
+		"SELECT 'count', what, CASE WHEN what IN ('r', 'L', 'T', 'F') THEN coalesce(word, '') ELSE value END, n FROM " +
+			"counts LEFT JOIN words w ON w.id = value WHERE n <> 0",
+		"SELECT 'record', url, at, status, depth, bytes, words, title, digest, text, simhash, copy, original, distance, " +
+			"off, len, fields FROM records",
 		"SELECT 'val', word, value, url FROM vals v JOIN words w ON w.id = v.name JOIN records r ON r.id = v.id",
 		"SELECT 'values', word, value, n FROM valcounts v JOIN words w ON w.id = v.name WHERE n <> 0",
 		"SELECT 'cluster', original, exact, near, size FROM clusters",
@@ -102,20 +104,24 @@ func (w *world) grow(id string, r *rand.Rand, n int) {
 	for range n {
 		k := r.IntN(400)
 		url := fmt.Sprintf("https://h%d.test/p%d", k%9, k)
-		l := line(url, []crawl.Verdict{crawl.VerdictDone, crawl.VerdictRetry, crawl.VerdictExcluded, crawl.VerdictFailed}[r.IntN(4)], r.IntN(3)*200,
+		l := line(url, []crawl.Verdict{crawl.VerdictDone, crawl.VerdictRetry, crawl.VerdictExcluded,
+			crawl.VerdictFailed}[r.IntN(4)], r.IntN(3)*200,
 			func(l *crawl.LogLine) {
 				l.Depth, l.Reason = k%5, []string{"", "timeout", "scope"}[r.IntN(3)]
-				l.Duration, l.At = time.Duration(r.IntN(2000))*time.Millisecond, began.Add(time.Duration(r.IntN(1e6))*time.Millisecond)
+				l.Duration, l.At = time.Duration(r.IntN(2000))*time.Millisecond,
+					began.Add(time.Duration(r.IntN(1e6))*time.Millisecond)
 			})
 		lines = append(lines, l)
 		if k%3 == 0 {
-			records = append(records, record(url, fmt.Sprint("Title ", r.IntN(9)), fmt.Sprint("The text ", r.IntN(1000)), func(rec *crawl.Record) {
-				rec.Simhash = r.Uint64()
-				if k%6 == 0 {
-					rec.DuplicateOf, rec.Similarity, rec.Text = u(fmt.Sprintf("https://h%d.test/p%d", 3, 3)), []string{"exact", "near"}[k/6%2], ""
-				}
-				rec.Fields = []crawl.Field{{Name: "n", Value: float64(r.IntN(5))}}
-			}))
+			records = append(records, record(url, fmt.Sprint("Title ", r.IntN(9)), fmt.Sprint("The text ", r.IntN(1000)),
+				func(rec *crawl.Record) {
+					rec.Simhash = r.Uint64()
+					if k%6 == 0 {
+						rec.DuplicateOf, rec.Similarity, rec.Text = u(fmt.Sprintf("https://h%d.test/p%d", 3, 3)),
+							[]string{"exact", "near"}[k/6%2], ""
+					}
+					rec.Fields = []crawl.Field{{Name: "n", Value: float64(r.IntN(5))}}
+				}))
 		}
 	}
 	w.log(id, lines...)
@@ -226,9 +232,10 @@ const childDir = "WHIRLPOOL_EXPLORE_CHILD"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		job := crawl.DefaultJob()
-		x := Open(Options{Dir: filepath.Join(dir, "search"), Eager: true, Source: func(_ context.Context, id crawl.JobID) (*Source, error) {
-			return &Source{ID: id, Dir: filepath.Join(dir, "executions", string(id)), Job: &job}, nil
-		}})
+		x := Open(Options{Dir: filepath.Join(dir, "search"), Eager: true,
+			Source: func(_ context.Context, id crawl.JobID) (*Source, error) {
+				return &Source{ID: id, Dir: filepath.Join(dir, "executions", string(id)), Job: &job}, nil
+			}})
 		if err := x.Follow(context.Background(), "s-1"); err != nil {
 			panic(err)
 		}
@@ -276,7 +283,8 @@ func TestADamagedIndexIsMadeAgain(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(w.dir, "search"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, "search", "s-1.db"), []byte(strings.Repeat("no database", 1000)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, "search", "s-1.db"), []byte(strings.Repeat("no database", 1000)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	x := w.explorer()

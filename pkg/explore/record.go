@@ -65,9 +65,12 @@ func (x *index) find(ctx context.Context, key string) (*found, error) {
 		return nil, err
 	}
 	r := &found{hash: hash, copied: -1}
-	err = each(ctx, x.read, "SELECT "+recordRow+", r.original, r.copy, r.simhash FROM records r WHERE r.hash = ?", []any{hash},
-		func(scan func(...any) error) (err error) {
-			r.recordAt, err = scanRecord(func(into ...any) error { return scan(append(into, &r.original, &r.copied, &r.simhash)...) }, nil)
+	err = each(ctx, x.read, "SELECT "+recordRow+", r.original, r.copy, r.simhash FROM records r WHERE r.hash = ?",
+		[]any{hash}, func(scan func(...any) error) (err error) {
+			r.recordAt, err = scanRecord(func(into ...any) error {
+				return scan(append(into, &r.original, &r.copied,
+					&r.simhash)...)
+			}, nil)
 			return err
 		})
 	switch {
@@ -222,7 +225,8 @@ func (x *index) links(ctx context.Context, line []byte) ([]LinkState, error) {
 	if len(args) == 0 {
 		return out, nil
 	}
-	err := each(ctx, x.read, "SELECT hash, state, status, (SELECT word FROM words WHERE id = reason) FROM urls WHERE hash IN ("+
+	err := each(ctx, x.read, "SELECT hash, state, status, (SELECT word FROM words WHERE id = reason) FROM urls WHERE "+
+		"hash IN ("+
 		marks(len(args))+")", args, func(scan func(...any) error) error {
 		var hash int64
 		var state, status int

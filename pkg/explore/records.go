@@ -35,7 +35,8 @@ func (x *index) records(ctx context.Context, f RecordFilter, p Page) (*Records, 
 		return nil, fmt.Errorf("%w: q: %w", ErrInvalid, err)
 	}
 	id := x.source().ID
-	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Sort, f.Lang, f.Type, f.Status, f.Host, f.Duplicates, f.Fields, f.Since, f.Until))
+	c, err := cursorFrom(p, listOf("records", id, f.Query, f.Sort, f.Lang, f.Type, f.Status, f.Host, f.Duplicates,
+		f.Fields, f.Since, f.Until))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,8 @@ func (q *recordQuery) whereWords(ctx context.Context, w *where) (some bool, err 
 		return true, nil
 	}
 	var ids []any // en is also en-GB
-	err = each(ctx, q.ix.read, "SELECT id FROM words WHERE lower(word) = ?1 OR lower(substr(word, 1, length(?1) + 1)) = ?1 || '-'",
+	err = each(ctx, q.ix.read, "SELECT id FROM words WHERE lower(word) = ?1 OR lower(substr(word, 1, length(?1) + 1)) = "+
+		"?1 || '-'",
 		[]any{strings.ToLower(plain(q.f.Lang, maxWord))}, func(scan func(...any) error) error {
 			var id int64
 			err := scan(&id)
@@ -180,14 +182,16 @@ func (w *where) cond() (string, []any) {
 	return w.narrow + " AND " + w.rest, slices.Concat(w.narrowArgs, w.restArgs)
 }
 
-const recordRow = "r.id, r.url, r.title, (SELECT word FROM words WHERE id = r.lang), (SELECT word FROM words WHERE id = r.type), r.status, " +
-	"r.depth, r.bytes, r.words, r.at, r.copy, (SELECT url FROM records o WHERE o.hash = r.original), r.fields, r.off, r.len"
+const recordRow = "r.id, r.url, r.title, (SELECT word FROM words WHERE id = r.lang), (SELECT word FROM words WHERE " +
+	"id = r.type), r.status, r.depth, r.bytes, r.words, r.at, r.copy, (SELECT url FROM records o WHERE o.hash = " +
+	"r.original), r.fields, r.off, r.len"
 
 func (q *recordQuery) list(ctx context.Context, w *where, out *Records) error {
 	if q.c.ID == 0 {
 		q.c.ID = math.MaxInt64
 	}
-	ids, rest, args := "SELECT r.id FROM records r WHERE "+w.narrow+" AND r.id < ? ORDER BY r.id DESC LIMIT ?", w.rest, w.restArgs
+	ids, rest, args := "SELECT r.id FROM records r WHERE "+w.narrow+" AND r.id < ? ORDER BY r.id DESC LIMIT ?", w.rest,
+		w.restArgs
 	head := append(slices.Clone(w.narrowArgs), q.c.ID, maxScan)
 	if q.match != "" {
 		ids = "SELECT rowid AS id FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
@@ -236,13 +240,15 @@ func scanRecord(scan func(...any) error, columns []string) (r recordAt, err erro
 	var at int64
 	var copied int
 	var fields string
-	err = scan(&r.id, &r.URL, &r.Title, &lang, &media, &r.Status, &r.Depth, &r.Bytes, &r.Words, &at, &copied, &original, &fields, &r.off, &r.len)
+	err = scan(&r.id, &r.URL, &r.Title, &lang, &media, &r.Status, &r.Depth, &r.Bytes, &r.Words, &at, &copied, &original,
+		&fields, &r.off, &r.len)
 	if err != nil {
 		return r, err
 	}
 	r.Key, r.URL = keyOf(r.URL), plain(r.URL, maxURL)
 	r.FetchedAt = time.UnixMilli(at).UTC()
-	r.Lang, r.Type, r.DuplicateOf, r.Similarity = textOf(lang), textOf(media), plain(textOf(original), maxURL), similarityOf(copied)
+	r.Lang, r.Type, r.DuplicateOf, r.Similarity = textOf(lang), textOf(media), plain(textOf(original), maxURL),
+		similarityOf(copied)
 	if len(columns) > 0 && fields != "" {
 		r.Fields = pick(fields, columns)
 	}

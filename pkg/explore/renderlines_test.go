@@ -27,13 +27,14 @@ func TestLinesOfRendersAreNoOutcomes(t *testing.T) {
 	w.log("s-1", line("https://a.test/1", crawl.VerdictFailed, 0, func(l *crawl.LogLine) {
 		l.Kind, l.Reason, l.Duration, l.Depth = crawl.KindRender, "render-hang", 8*time.Second, 9
 	}), line("https://a.test/app.js", crawl.VerdictDone, 200, func(l *crawl.LogLine) { l.Kind = crawl.KindResource }),
-		line("https://a.test/2", crawl.VerdictDone, 0, func(l *crawl.LogLine) { l.Kind, l.Detail, l.Bytes = crawl.KindRender, "links +3", 5000 }))
+		line("https://a.test/2", crawl.VerdictDone, 0,
+			func(l *crawl.LogLine) { l.Kind, l.Detail, l.Bytes = crawl.KindRender, "links +3", 5000 }))
 	counted, now := look()
 	if !reflect.DeepEqual(counted, counts) {
 		t.Errorf("counts %+v, want %+v", counted, counts)
 	}
-	if now.Requests != host.Requests+1 || now.Pages != host.Pages || now.Failures != host.Failures || now.Bytes != host.Bytes+1000 ||
-		now.Depth != host.Depth || len(now.Line) != len(host.Line)+1 {
+	if now.Requests != host.Requests+1 || now.Pages != host.Pages || now.Failures != host.Failures ||
+		now.Bytes != host.Bytes+1000 || now.Depth != host.Depth || len(now.Line) != len(host.Line)+1 {
 		t.Errorf("the host has %+v, had %+v", now, host)
 	}
 	for _, path := range []string{"1", "2"} {

@@ -22,7 +22,8 @@ const (
 )
 
 // errNoBody says that no body is kept to try rules on.
-var errNoBody = fmt.Errorf("%w: the body of the page is not kept: with keep_bodies in its job a crawl keeps them; or give the page's HTML", ErrNotFound)
+var errNoBody = fmt.Errorf("%w: the body of the page is not kept: with keep_bodies in its job a crawl keeps them; or "+
+	"give the page's HTML", ErrNotFound)
 
 // RecordRules implements Reader.
 func (x *Explorer) RecordRules(ctx context.Context, id crawl.JobID, key string) (*RuleTested, error) {
@@ -67,7 +68,8 @@ func (x *Explorer) TestRules(ctx context.Context, t RuleTest) (*RuleTested, erro
 		return nil, fmt.Errorf("%w: html is longer than 10 MiB", ErrInvalid)
 	}
 	doc := []byte(strings.ToValidUTF8(t.HTML, "\uFFFD"))
-	return trial{t.Rules, t.Select}.on(&ruletest.Page{URL: u, Type: "text/html", Body: doc, Text: parser.HTML(doc, "text/html; charset=utf-8", u, parser.Options{}).Text}, "html")
+	return trial{t.Rules, t.Select}.on(&ruletest.Page{URL: u, Type: "text/html", Body: doc,
+		Text: parser.HTML(doc, "text/html; charset=utf-8", u, parser.Options{}).Text}, "html")
 }
 
 // trial is what is tried.

@@ -32,11 +32,13 @@ func (q *recordQuery) listRanked(ctx context.Context, w *where, out *Records) er
 		most = maxScan
 	}
 	offset := int(q.c.Num)
-	ids := "SELECT rowid AS id, " + rankOf + " AS score FROM fts WHERE fts MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+	ids := "SELECT rowid AS id, " + rankOf +
+		" AS score FROM fts WHERE fts MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
 	var rows []recordAt
-	err := each(ctx, q.ix.read, "SELECT m.score, "+recordRow+" FROM ("+ids+") m CROSS JOIN records r ON r.id = m.id WHERE "+cond+
-		" ORDER BY m.score, r.id DESC LIMIT ? OFFSET ?", slices.Concat([]any{q.match, q.c.ID, most}, args, []any{q.limit + 1, offset}),
-		func(scan func(...any) error) error {
+	err := each(ctx, q.ix.read, "SELECT m.score, "+recordRow+" FROM ("+ids+
+		") m CROSS JOIN records r ON r.id = m.id WHERE "+cond+
+		" ORDER BY m.score, r.id DESC LIMIT ? OFFSET ?",
+		slices.Concat([]any{q.match, q.c.ID, most}, args, []any{q.limit + 1, offset}), func(scan func(...any) error) error {
 			var score float64
 			r, err := scanRecord(func(into ...any) error { return scan(append([]any{&score}, into...)...) }, q.f.Columns)
 			r.Score = -score

@@ -107,8 +107,9 @@ func (x *Explorer) sample(ctx context.Context, ix *index, now time.Time) {
 // Series implements Reader.
 func (x *Explorer) Series(_ context.Context, id crawl.JobID, since time.Time) (*Series, error) {
 	none := []int64{} // a list is never null
-	out := &Series{StepS: fineStep, At: none, PagesS: []float64{}, BytesS: []float64{}, Known: none, Done: none, Pages: none, Queued: none, InFlight: none,
-		Waiting: none, Class2: none, Class3: none, Class4: none, Class5: none, None: none, Gaps: []int{}}
+	out := &Series{StepS: fineStep, At: none, PagesS: []float64{}, BytesS: []float64{}, Known: none, Done: none,
+		Pages: none, Queued: none, InFlight: none, Waiting: none, Class2: none, Class3: none, Class4: none, Class5: none,
+		None: none, Gaps: []int{}}
 	x.mu.Lock()
 	s := x.series[id]
 	x.mu.Unlock()
@@ -147,7 +148,8 @@ func (s *Series) add(v, before *Sample) {
 	}
 	s.At, s.PagesS, s.BytesS = append(s.At, v.At.Unix()), append(s.PagesS, pages), append(s.BytesS, bytes)
 	s.Known, s.Done, s.Pages = append(s.Known, v.Known), append(s.Done, v.Done), append(s.Pages, v.Pages)
-	s.Queued, s.InFlight, s.Waiting = append(s.Queued, v.Queued), append(s.InFlight, v.InFlight), append(s.Waiting, v.Waiting)
+	s.Queued, s.InFlight, s.Waiting = append(s.Queued, v.Queued), append(s.InFlight, v.InFlight),
+		append(s.Waiting, v.Waiting)
 	s.Class2, s.Class3, s.Class4 = append(s.Class2, v.Class2), append(s.Class3, v.Class3), append(s.Class4, v.Class4)
 	s.Class5, s.None = append(s.Class5, v.Class5), append(s.None, v.None)
 }

@@ -40,7 +40,8 @@ func unitSum(unit []byte) int64 { return int64(xxh3.Hash(unit[min(unitHead, len(
 
 func (t *tail) load(ctx context.Context, db asker) error {
 	var behind int64
-	for name, into := range map[string]*int64{".off": &t.off, ".last": &t.last, ".sum": &t.sum, ".gen": &t.gen, ".behind": &behind} {
+	for name, into := range map[string]*int64{".off": &t.off, ".last": &t.last, ".sum": &t.sum, ".gen": &t.gen,
+		".behind": &behind} {
 		if err := getMeta(ctx, db, t.what+name, into); err != nil {
 			return err
 		}

@@ -25,8 +25,8 @@ func (x *Explorer) TaskCounts(ctx context.Context, id crawl.JobID) (*TaskCounts,
 	}
 	c.Depths = depthsOf(cells, queued)
 	c.States = statesOf(cells, queued)
-	err = each(ctx, ix.read, "SELECT what, value, coalesce((SELECT word FROM words WHERE id = value), ''), n FROM counts WHERE n > 0 AND what IN ('v', 'r', 's') "+
-		"ORDER BY n DESC, value", nil, func(scan func(...any) error) error {
+	err = each(ctx, ix.read, "SELECT what, value, coalesce((SELECT word FROM words WHERE id = value), ''), n FROM "+
+		"counts WHERE n > 0 AND what IN ('v', 'r', 's') ORDER BY n DESC, value", nil, func(scan func(...any) error) error {
 		var what, word string
 		var value int
 		var n int64
@@ -58,21 +58,22 @@ type cell struct {
 
 // depthsAndStates returns the cells of all hosts together.
 func (x *index) depthsAndStates(ctx context.Context) (list []cell, err error) {
-	err = each(ctx, x.read, "SELECT value, n FROM counts WHERE what = 'd' AND n > 0", nil, func(scan func(...any) error) error {
-		var c cell
-		var value int
-		err := scan(&value, &c.n)
-		c.depth, c.state = value>>4, value&15
-		list = append(list, c)
-		return err
-	})
+	err = each(ctx, x.read, "SELECT value, n FROM counts WHERE what = 'd' AND n > 0", nil,
+		func(scan func(...any) error) error {
+			var c cell
+			var value int
+			err := scan(&value, &c.n)
+			c.depth, c.state = value>>4, value&15
+			list = append(list, c)
+			return err
+		})
 	return list, err
 }
 
 // cellsOf returns the cells of some hosts.
 func (x *index) cellsOf(ctx context.Context, hosts []any) (list []cell, err error) {
-	err = each(ctx, x.read, "SELECT host, depth, state, n FROM cells WHERE n > 0 AND host IN ("+marks(len(hosts))+")", hosts,
-		func(scan func(...any) error) error {
+	err = each(ctx, x.read, "SELECT host, depth, state, n FROM cells WHERE n > 0 AND host IN ("+marks(len(hosts))+")",
+		hosts, func(scan func(...any) error) error {
 			var c cell
 			err := scan(&c.host, &c.depth, &c.state, &c.n)
 			list = append(list, c)

@@ -107,7 +107,8 @@ func (q *taskQuery) next() { q.c = cursor{Of: q.c.Of, Phase: q.c.Phase + 1} }
 
 // live reports whether tasks without an outcome are wanted.
 func (q *taskQuery) live(state string) bool {
-	return q.ix.source().Live != nil && (q.f.State == "" || q.f.State == state) && q.f.Verdict == "" && q.f.Reason == "" && q.f.Status == 0
+	return q.ix.source().Live != nil && (q.f.State == "" || q.f.State == state) && q.f.Verdict == "" && q.f.Reason == "" &&
+		q.f.Status == 0
 }
 
 // active lists all that is in flight, which is little.
@@ -182,8 +183,9 @@ func (f *TaskFilter) matchesURL(url string) bool {
 }
 
 func liveTask(t *crawl.Task, state string) Task {
-	return Task{URL: plain(t.URL.String(), maxURL), Key: t.URL.Key().String(), Host: t.URL.HostKey(), Kind: t.Kind.String(), State: state,
-		Depth: t.Depth, Attempts: t.Attempt, Priority: t.Priority, Referrer: plain(t.Referrer.String(), maxURL)}
+	return Task{URL: plain(t.URL.String(), maxURL), Key: t.URL.Key().String(), Host: t.URL.HostKey(),
+		Kind: t.Kind.String(), State: state, Depth: t.Depth, Attempts: t.Attempt, Priority: t.Priority,
+		Referrer: plain(t.Referrer.String(), maxURL)}
 }
 
 // Bounds of a URL, and of what a line of crawl.log says for people, in an answer.
@@ -239,8 +241,9 @@ func (q *taskQuery) indexed(ctx context.Context) error {
 // scanned notes where a scan stopped that met its bound before the page was full.
 func (q *taskQuery) scanned(ctx context.Context, w *where, args []any) error {
 	var n, last int64
-	err := q.ix.read.QueryRowContext(ctx, "SELECT count(*), coalesce(min(id), 0) FROM (SELECT id FROM urls u WHERE "+w.narrow+
-		" AND id < ? ORDER BY id DESC LIMIT ?)", args...).Scan(&n, &last)
+	err := q.ix.read.QueryRowContext(ctx,
+		"SELECT count(*), coalesce(min(id), 0) FROM (SELECT id FROM urls u WHERE "+w.narrow+
+			" AND id < ? ORDER BY id DESC LIMIT ?)", args...).Scan(&n, &last)
 	if w.rest != "1" {
 		q.out.Scanned += n
 	}
@@ -279,7 +282,8 @@ func (w *where) also(cond string, args ...any) {
 func (q *taskQuery) where(ctx context.Context) (w *where, some bool, err error) {
 	w = &where{}
 	f := &q.f
-	if u, err := weburl.Parse(f.Query); err == nil && strings.Contains(f.Query, "://") && f.Host == "" && strings.Count(f.Query, "/") > 2 {
+	if u, err := weburl.Parse(f.Query); err == nil && strings.Contains(f.Query, "://") && f.Host == "" &&
+		strings.Count(f.Query, "/") > 2 {
 		f.Host = u.HostKey()
 	}
 	if f.Host != "" {
@@ -341,9 +345,9 @@ type indexedTask struct {
 	id, referrer, off int64
 }
 
-const taskColumns = "u.id, u.url, h.key, u.kind, u.depth, u.state, u.verdict, u.status, (SELECT word FROM words WHERE id = u.reason), " +
-	"u.attempts, u.at, u.us, u.bytes, u.epoch, u.priority, u.referrer, u.off, EXISTS(SELECT 1 FROM records r WHERE r.hash = u.hash), " +
-	"(SELECT url FROM urls f WHERE f.hash = u.referrer)"
+const taskColumns = "u.id, u.url, h.key, u.kind, u.depth, u.state, u.verdict, u.status, (SELECT word FROM words " +
+	"WHERE id = u.reason), u.attempts, u.at, u.us, u.bytes, u.epoch, u.priority, u.referrer, u.off, EXISTS(SELECT 1 " +
+	"FROM records r WHERE r.hash = u.hash), (SELECT url FROM urls f WHERE f.hash = u.referrer)"
 
 func (x *index) tasks(ctx context.Context, query string, args ...any) (list []indexedTask, err error) {
 	err = each(ctx, x.read, query, args, func(scan func(...any) error) error {
@@ -358,8 +362,8 @@ func scanTask(scan func(...any) error) (t indexedTask, err error) {
 	var kind, state, verdict int
 	var reason, referrer *string
 	var at, us int64
-	err = scan(&t.id, &t.URL, &t.Host, &kind, &t.Depth, &state, &verdict, &t.Status, &reason, &t.Attempts, &at, &us, &t.Bytes, &t.Epoch,
-		&t.Priority, &t.referrer, &t.off, &t.Record, &referrer)
+	err = scan(&t.id, &t.URL, &t.Host, &kind, &t.Depth, &state, &verdict, &t.Status, &reason, &t.Attempts, &at, &us,
+		&t.Bytes, &t.Epoch, &t.Priority, &t.referrer, &t.off, &t.Record, &referrer)
 	if err != nil {
 		return t, err
 	}

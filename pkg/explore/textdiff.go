@@ -15,7 +15,8 @@ import (
 const maxCompared = 128 << 10
 
 // TextDiff implements Reader.
-func (x *Explorer) TextDiff(ctx context.Context, a crawl.JobID, keyA string, b crawl.JobID, keyB string) (*TextDiff, error) {
+func (x *Explorer) TextDiff(ctx context.Context, a crawl.JobID, keyA string, b crawl.JobID,
+	keyB string) (*TextDiff, error) {
 	d := &TextDiff{}
 	textA, err := x.side(ctx, a, keyA, &d.A)
 	if err != nil {
@@ -62,6 +63,7 @@ func (x *index) textOf(ctx context.Context, r *found, s *Side) (string, error) {
 			return o.page.Text, nil
 		}
 	}
-	s.Source, s.Note = "none", "The record of a copy has no text. With keep_bodies in its job a crawl keeps what is needed to show it."
+	s.Source, s.Note = "none", "The record of a copy has no text. With keep_bodies in its job a crawl keeps what is "+
+		"needed to show it."
 	return "", nil
 }

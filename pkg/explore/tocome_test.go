@@ -15,13 +15,14 @@ func TestAnIndexTellsOfWhatIsToCome(t *testing.T) {
 	w.site("c-1")
 	var come atomic.Int64
 	come.Store(1 << 30)
-	x := Open(Options{Dir: filepath.Join(w.dir, "search"), Eager: true, Source: func(ctx context.Context, id crawl.JobID) (*Source, error) {
-		src, err := w.source(ctx, id)
-		if err == nil {
-			src.ToCome = come.Load
-		}
-		return src, err
-	}})
+	x := Open(Options{Dir: filepath.Join(w.dir, "search"), Eager: true,
+		Source: func(ctx context.Context, id crawl.JobID) (*Source, error) {
+			src, err := w.source(ctx, id)
+			if err == nil {
+				src.ToCome = come.Load
+			}
+			return src, err
+		}})
 	w.run(x)
 	caughtUp(t, x, "c-1")
 	ix, err := x.Index(t.Context(), "c-1")

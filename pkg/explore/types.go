@@ -22,12 +22,16 @@ type List[T any] struct {
 
 // Index says how far the index of an execution is.
 type Index struct {
-	Until    time.Time `json:"indexed_until,omitzero"` // what happened until then is in it; none while records are still to be copied
-	Share    float64   `json:"share"`                  // of crawl.log and pages.jsonl that is in it; 1: all
-	URLs     int64     `json:"urls"`
-	Records  int64     `json:"records"`
-	Building bool      `json:"building,omitempty"` // it lags behind by more than a batch
-	Fault    string    `json:"fault,omitempty"`    // why it does not go on
+	// what happened until then is in it; none while records are still to be copied
+	Until time.Time `json:"indexed_until,omitzero"`
+	// of crawl.log and pages.jsonl that is in it; 1: all
+	Share   float64 `json:"share"`
+	URLs    int64   `json:"urls"`
+	Records int64   `json:"records"`
+	// it lags behind by more than a batch
+	Building bool `json:"building,omitempty"`
+	// why it does not go on
+	Fault string `json:"fault,omitempty"`
 }
 
 // The errors that callers tell apart by errors.Is.

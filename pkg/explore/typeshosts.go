@@ -6,35 +6,52 @@ import (
 
 // Host is a host of an execution.
 type Host struct {
-	Key      string           `json:"key"`
-	Queued   int64            `json:"queued"`
-	InFlight int              `json:"in_flight"`
-	Held     bool             `json:"held,omitempty"`     // somebody holds it
-	Next     time.Time        `json:"next,omitzero"`      // when it may be asked next
-	Why      string           `json:"why,omitempty"`      // why it waits until then: delay, crawl-delay, retry-after, backoff, robots, address, held, window, idle
-	Text     string           `json:"text,omitempty"`     // the same for people
-	Until    time.Time        `json:"until,omitzero"`     // of Why
-	Backoff  float64          `json:"backoff_s,omitzero"` // its present rest
-	Robots   string           `json:"robots,omitempty"`   // ignored, unknown, rules, none or unavailable
-	Address  string           `json:"address,omitempty"`  //
-	Requests int64            `json:"requests"`
-	Pages    int64            `json:"pages"` // hits: answered with 2xx
-	Bytes    int64            `json:"bytes"`
-	P50      float64          `json:"p50_ms"`
-	P95      float64          `json:"p95_ms"`
-	Classes  map[string]int64 `json:"classes"`       // answers by class: 2xx, 3xx, 4xx, 5xx, none
-	Failures int64            `json:"failures"`      // requests that brought no answer
-	Failed   int64            `json:"failed"`        // URLs
-	Excluded int64            `json:"excluded"`      // URLs
-	Depth    int              `json:"depth"`         // of its deepest URL
-	Last     time.Time        `json:"last,omitzero"` // request
+	Key      string `json:"key"`
+	Queued   int64  `json:"queued"`
+	InFlight int    `json:"in_flight"`
+	// somebody holds it
+	Held bool `json:"held,omitempty"`
+	// when it may be asked next
+	Next time.Time `json:"next,omitzero"`
+	// why it waits until then: delay, crawl-delay, retry-after, backoff, robots, address, held, window, idle
+	Why string `json:"why,omitempty"`
+	// the same for people
+	Text string `json:"text,omitempty"`
+	// of Why
+	Until time.Time `json:"until,omitzero"`
+	// its present rest
+	Backoff float64 `json:"backoff_s,omitzero"`
+	// ignored, unknown, rules, none or unavailable
+	Robots string `json:"robots,omitempty"`
+	//
+	Address  string `json:"address,omitempty"`
+	Requests int64  `json:"requests"`
+	// hits: answered with 2xx
+	Pages int64   `json:"pages"`
+	Bytes int64   `json:"bytes"`
+	P50   float64 `json:"p50_ms"`
+	P95   float64 `json:"p95_ms"`
+	// answers by class: 2xx, 3xx, 4xx, 5xx, none
+	Classes map[string]int64 `json:"classes"`
+	// requests that brought no answer
+	Failures int64 `json:"failures"`
+	// URLs
+	Failed int64 `json:"failed"`
+	// URLs
+	Excluded int64 `json:"excluded"`
+	// of its deepest URL
+	Depth int `json:"depth"`
+	// request
+	Last time.Time `json:"last,omitzero"`
 }
 
 // HostFilter picks and sorts hosts.
 type HostFilter struct {
 	Query string // part of the key
 	Why   string
-	Sort  string // key, queued, in_flight, next, requests, pages, bytes, p50, p95, failures, failed, excluded, last; with - before it: falling
+	// key, queued, in_flight, next, requests, pages, bytes, p50, p95, failures, failed, excluded, last; with - before it:
+	// falling
+	Sort string
 }
 
 // HostStory is a host with its last requests.

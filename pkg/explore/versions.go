@@ -31,8 +31,8 @@ func (x *Explorer) VersionDiff(ctx context.Context, id crawl.JobID, key string, 
 			return nil, err
 		}
 		texts[i] = v.Text
-		*sides[i] = Side{Execution: string(id), URL: r.URL, Key: r.Key, Title: plain(v.Title, 300), Words: len(strings.Fields(v.Text)),
-			Source: "record", Visit: v.Visit, FetchedAt: v.FetchedAt}
+		*sides[i] = Side{Execution: string(id), URL: r.URL, Key: r.Key, Title: plain(v.Title, 300),
+			Words: len(strings.Fields(v.Text)), Source: "record", Visit: v.Visit, FetchedAt: v.FetchedAt}
 	}
 	d.Cut = len(texts[0]) > maxCompared || len(texts[1]) > maxCompared
 	d.Pieces = worddiff.Compare(plain(texts[0], maxCompared), plain(texts[1], maxCompared))
@@ -49,8 +49,8 @@ func versionOf(r *crawl.Record, visit int) (crawl.PageVersion, error) {
 			return v, nil
 		}
 	}
-	return crawl.PageVersion{}, fmt.Errorf("visit %d of %s: %w: revisit.history says how many earlier versions are kept", visit,
-		plain(r.URL.String(), 200), ErrNotFound)
+	return crawl.PageVersion{}, fmt.Errorf("visit %d of %s: %w: revisit.history says how many earlier versions are kept",
+		visit, plain(r.URL.String(), 200), ErrNotFound)
 }
 
 // versionsOf are the versions that a record keeps, the newest first.
@@ -64,7 +64,8 @@ func versionsOf(line []byte) ([]PageVersion, error) {
 	}
 	var out []PageVersion
 	for _, v := range rec.Versions {
-		out = append(out, PageVersion{Visit: v.Visit, FetchedAt: v.FetchedAt, Title: plain(v.Title, 300), Words: len(strings.Fields(v.Text))})
+		out = append(out, PageVersion{Visit: v.Visit, FetchedAt: v.FetchedAt, Title: plain(v.Title, 300),
+			Words: len(strings.Fields(v.Text))})
 	}
 	return out, nil
 }

@@ -22,7 +22,8 @@ func (w *words) id(ctx context.Context, tx *sql.Tx, text string) (int64, error) 
 		return id, nil
 	}
 	var id int64
-	err := tx.QueryRowContext(ctx, "INSERT INTO words(word) VALUES(?) ON CONFLICT DO UPDATE SET word = word RETURNING id", text).Scan(&id)
+	err := tx.QueryRowContext(ctx, "INSERT INTO words(word) VALUES(?) ON CONFLICT DO UPDATE SET word = word RETURNING id",
+		text).Scan(&id)
 	if err != nil {
 		return 0, err
 	}

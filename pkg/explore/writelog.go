@@ -27,19 +27,20 @@ func (b *logBatchState) find(ctx context.Context) error {
 		for i, e := range some {
 			args[i] = e.hash
 		}
-		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status, off FROM urls WHERE hash IN ("+marks(len(args))+")", args,
-			func(scan func(...any) error) error {
-				var id, hash, off int64
-				var old cellKey
-				var counted [3]int64
-				if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2], &off); err != nil {
-					return err
-				}
-				e := b.urls[hash]
-				e.id, e.old, e.oldCount = id, old, counted
-				b.before = append(b.before, [2]int64{hash, off})
-				return nil
-			})
+		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status, off FROM urls WHERE hash IN ("+
+			marks(len(args))+")", args, func(scan func(...any) error) error {
+			var id, hash, off int64
+			var old cellKey
+			var counted [3]int64
+			if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2],
+				&off); err != nil {
+				return err
+			}
+			e := b.urls[hash]
+			e.id, e.old, e.oldCount = id, old, counted
+			b.before = append(b.before, [2]int64{hash, off})
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -47,7 +48,8 @@ func (b *logBatchState) find(ctx context.Context) error {
 	return nil
 }
 
-const urlColumns = "hash, url, host, kind, depth, state, verdict, status, reason, attempts, at, us, bytes, epoch, priority, referrer, off"
+const urlColumns = "hash, url, host, kind, depth, state, verdict, status, reason, attempts, at, us, bytes, epoch, " +
+	"priority, referrer, off"
 
 // values are those of urlColumns.
 func (e *entry) values(dst []any) []any {
@@ -56,8 +58,8 @@ func (e *entry) values(dst []any) []any {
 	if !l.Referrer.IsZero() {
 		referrer = hashOf(l.Referrer.Key())
 	}
-	return append(dst, e.hash, l.URL.String(), e.host, int(l.Kind), l.Depth, e.state, int(l.Verdict), l.Status, e.reason, l.Attempt,
-		l.At.UnixMilli(), l.Duration.Microseconds(), l.Bytes, int64(l.Epoch), l.Priority, referrer, e.off)
+	return append(dst, e.hash, l.URL.String(), e.host, int(l.Kind), l.Depth, e.state, int(l.Verdict), l.Status, e.reason,
+		l.Attempt, l.At.UnixMilli(), l.Duration.Microseconds(), l.Bytes, int64(l.Epoch), l.Priority, referrer, e.off)
 }
 
 func (b *logBatchState) writeURLs(ctx context.Context) error {
@@ -147,7 +149,8 @@ func (b *logBatchState) writeCounts(ctx context.Context) error {
 			counts[count{"d", int64(k.depth)<<4 | int64(k.state)}] += n
 		}
 	}
-	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n", rows); err != nil {
+	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n",
+		rows); err != nil {
 		return err
 	}
 	return writeCounts(ctx, b.tx, counts)

@@ -62,7 +62,8 @@ func (w *alarmWatch) look(ctx context.Context) {
 		if _, old := w.known[a]; !old {
 			w.known[a] = time.Now()
 			w.gauge.WithLabelValues(a.Resource).Set(1)
-			w.log.Error("the broker takes no messages: all who publish wait until it has room again", "alarm", a.Resource, "broker", a.Node)
+			w.log.Error("the broker takes no messages: all who publish wait until it has room again", "alarm", a.Resource,
+				"broker", a.Node)
 		}
 	}
 	for a, since := range w.known {

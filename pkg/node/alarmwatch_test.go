@@ -45,7 +45,8 @@ func TestAnAlarmIsSaidOnceAndItsEndToo(t *testing.T) {
 		w.look(t.Context())
 		begins, ends := strings.Count(log.String(), "takes no messages"), strings.Count(log.String(), "takes messages again")
 		if begins != step.begins || ends != step.ends {
-			t.Errorf("step %d: %d beginnings and %d ends were said, want %d and %d\n%s", i, begins, ends, step.begins, step.ends, log.String())
+			t.Errorf("step %d: %d beginnings and %d ends were said, want %d and %d\n%s", i, begins, ends, step.begins, step.ends,
+				log.String())
 		}
 		if step.err == nil && raised(t, reg) != len(step.alarms) {
 			t.Errorf("step %d: the metric does not say %v", i, step.alarms)

@@ -47,7 +47,8 @@ func FetchConfig(cfg *process.Config) fetcher.Config {
 // config translates the settings for the stages.
 func (c *cluster) config() Config {
 	in, out := c.p.Config, Default()
-	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts, in.Frontier.HeldTasks
+	out.Frontier.Window, out.Frontier.MaxActive, out.Frontier.MaxHeld = in.Frontier.Window, in.Frontier.ActiveHosts,
+		in.Frontier.HeldTasks
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
 	out.Frontier.Calendar = c.calendar
 	out.Fetch = FetchConfig(in)
@@ -64,7 +65,8 @@ func (c *cluster) config() Config {
 		return out
 	}
 	if fetches := out.Workers[Fetcher].Max; c.plays(Fetcher) && c.plays(Frontier) && fetches < out.Frontier.Window {
-		c.p.Log.Warn("fewer requests at once than leases: silent hosts may hold all of them; make fetch.concurrency as large as frontier.window",
+		c.p.Log.Warn("fewer requests at once than leases: silent hosts may hold all of them; make fetch.concurrency as "+
+			"large as frontier.window",
 			"fetch.concurrency", fetches, "frontier.window", out.Frontier.Window)
 	}
 	return out

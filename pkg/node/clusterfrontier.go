@@ -91,7 +91,8 @@ func (c *cluster) frontierDeps(queues *rabbit.Queues, land *handover.Ownership) 
 
 // besideFrontier starts what runs beside a frontier until working ends: it ends all when the queues are lost, does the
 // ring's moves, and follows the revisions and the ends of jobs.
-func (c *cluster) besideFrontier(working context.Context, stop context.CancelCauseFunc, n *Node, queues *rabbit.Queues, deps *Deps, land *handover.Ownership) {
+func (c *cluster) besideFrontier(working context.Context, stop context.CancelCauseFunc, n *Node, queues *rabbit.Queues,
+	deps *Deps, land *handover.Ownership) {
 	go func() {
 		select {
 		case <-queues.Lost():
@@ -121,10 +122,12 @@ func (r ringOf) Place(u weburl.URL) frontier.Place { return frontier.Place(r.lan
 
 // jobWatch watches the jobs, and what they lose.
 func (c *cluster) jobWatch(f *frontier.Frontier, deps *Deps, land *handover.Ownership) *jobWatch {
-	w := &jobWatch{store: c.postgres, jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: f, bus: c.wires, rules: c.postgres.Hosts(),
-		log: c.p.Log, following: deps.Stores.Following, patience: patience(c.p.Config), ring: land != nil}
+	w := &jobWatch{store: c.postgres, jobs: c.postgres.Jobs(), ledger: deps.Stores.Ledger, frontier: f, bus: c.wires,
+		rules: c.postgres.Hosts(), log: c.p.Log, following: deps.Stores.Following, patience: patience(c.p.Config),
+		ring: land != nil}
 	w.lost = &recovery.Watch{Frontier: f, Quiet: c.quiet, Topics: Topics(), Buried: c.buried,
-		Recovery: recovery.Recovery{Ledger: c.postgres.URLs(), Following: w.following, Visits: c.postgres.Revisits(), Log: c.p.Log}}
+		Recovery: recovery.Recovery{Ledger: c.postgres.URLs(), Following: w.following, Visits: c.postgres.Revisits(),
+			Log: c.p.Log}}
 	if land != nil {
 		w.takeBack, w.lost.Recovery = land.TakeBack, *land.Recovery()
 	}

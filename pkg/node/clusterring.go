@@ -198,7 +198,8 @@ func (c *cluster) enterRing(ctx context.Context) (*handover.Ownership, error) {
 		cfg.Addresses, cfg.Recall = c.book.Find, c.book.Recall
 	}
 	t, err := handover.Begin(ctx, cfg,
-		handover.Deps{Member: c.member, Members: c.postgres.Members(), Ledger: c.postgres.URLs(), Following: c.postgres.Following(), Visits: c.postgres.Revisits()})
+		handover.Deps{Member: c.member, Members: c.postgres.Members(), Ledger: c.postgres.URLs(),
+			Following: c.postgres.Following(), Visits: c.postgres.Revisits()})
 	if errors.Is(err, ring.ErrFenced) {
 		err = fmt.Errorf("%w; was the ring made anew? then stop all nodes and run `whirlpool ring forget --cluster`", err)
 	}

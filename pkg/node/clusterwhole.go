@@ -67,8 +67,9 @@ func (c *cluster) ownBus(grace time.Duration) (bus.Bus, error) {
 func showHanding(reg prometheus.Registerer, b *direct.Bus) {
 	for _, topic := range crawl.TopicNames(func(t crawl.Topic) bool { return !t.Root }) {
 		labels := prometheus.Labels{"topic": topic}
-		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "bus", Name: "in_memory",
-			Help: "Events of a topic that were handed on in memory and have not come to their end.", ConstLabels: labels},
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "bus",
+			Name: "in_memory", Help: "Events of a topic that were handed on in memory and have not come to their end.",
+			ConstLabels: labels},
 			func() float64 { return float64(b.Held(topic)) }),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "bus", Name: "handed_on_total",
 				Help: "Events of a topic that were handed on in memory.", ConstLabels: labels},

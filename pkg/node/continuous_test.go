@@ -184,7 +184,8 @@ func TestContinuousFollowsPages(t *testing.T) {
 	dir := t.TempDir()
 	job := againJob(srv.Seeds(), 120)
 	job.Revisit.History = 2
-	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), job, dir)
+	opt := againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		srv.Calendar(), job, dir)
 	c := startCrawl(t, opt)
 	u := srv.URLs()
 	until(t, "three visits of each page", func() bool { return srv.LeastFetched() >= 3 })
@@ -222,7 +223,8 @@ func TestContinuousFollowsPages(t *testing.T) {
 	versions := 0
 	for u, r := range recordsOf(t, dir) {
 		versions += len(r.Versions)
-		if len(r.Versions) > 2 || len(r.Versions) > 0 && (r.Versions[0].Digest == r.Digest || r.Versions[0].Visit >= r.Visit || r.Versions[0].Text == "") {
+		if len(r.Versions) > 2 || len(r.Versions) > 0 && (r.Versions[0].Digest == r.Digest ||
+			r.Versions[0].Visit >= r.Visit || r.Versions[0].Text == "") {
 			t.Errorf("%s keeps the versions %+v", u, r.Versions)
 		}
 	}

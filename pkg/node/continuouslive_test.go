@@ -37,11 +37,13 @@ func TestContinuousKeepsPagesFresh(t *testing.T) {
 	}
 	srv := living(t, cfg, 1/day.Seconds())
 	job := againJob(srv.Seeds(), cfg.Pages/5)
-	c := startCrawl(t, againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), srv.Calendar(), job, t.TempDir()))
+	c := startCrawl(t, againOptions(slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		srv.Calendar(), job, t.TempDir()))
 	untilAfter(t, time.Duration(days)*day, "the last day", func() bool { return srv.Day() >= days })
 	c.end(t)
 	f := srv.Figures(days/2, days)
-	t.Logf("%.0f visits a day of %d: freshness %.4f; uniform %.4f, Nutch's interval %.4f, bound %.4f", f.PerDay, job.Revisit.Budget, f.Fresh, f.Uniform, f.Nutch, f.Bound)
+	t.Logf("%.0f visits a day of %d: freshness %.4f; uniform %.4f, Nutch's interval %.4f, bound %.4f", f.PerDay,
+		job.Revisit.Budget, f.Fresh, f.Uniform, f.Nutch, f.Bound)
 	if f.Fresh < least*f.Bound {
 		t.Errorf("%.3f of the bound, want %.2f at least", f.Fresh/f.Bound, least)
 	}

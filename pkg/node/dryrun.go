@@ -25,7 +25,8 @@ const (
 // DryRun sends a URL through the pipeline as it would be, beside what is crawled: it waits for its turns of the host,
 // and the crawls keep their distance to its requests. Nothing is stored, claimed or counted. The job's id is that of
 // the execution whose pages and cookies it is compared with, or another.
-func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth int, given *tryout.Given) (*trial.Trial, error) {
+func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth int,
+	given *tryout.Given) (*trial.Trial, error) {
 	select {
 	case e.dry <- struct{}{}:
 		defer func() { <-e.dry }()
@@ -37,8 +38,8 @@ func (e *Engine) DryRun(ctx context.Context, job *crawl.Job, url string, depth i
 	bounded := *job
 	bounded.Limits.MaxBody = min(bounded.Limits.MaxBody, maxDryBody)
 	s := e.store
-	opt := tryout.Options{Job: &bounded, URL: url, Depth: depth, Fetch: e.opt.Node.Fetch, Resolver: e.Node.deps.Resolver, Log: e.log, Given: given,
-		Turns: ownTurns{e.frontier}, Patience: dryRunWaits, Opener: e.opener,
+	opt := tryout.Options{Job: &bounded, URL: url, Depth: depth, Fetch: e.opt.Node.Fetch, Resolver: e.Node.deps.Resolver,
+		Log: e.log, Given: given, Turns: ownTurns{e.frontier}, Patience: dryRunWaits, Opener: e.opener,
 		Plugins: TrialPlugins(cmp.Or(e.opt.DryPlugins, e.opt.Plugins)), Stored: tryout.Stored{Robots: s.Hosts()}}
 	if _, known, err := e.State(ctx, job.ID); err != nil {
 		return nil, err

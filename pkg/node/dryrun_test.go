@@ -112,7 +112,8 @@ func TestDryRunsStoreNothing(t *testing.T) {
 	before := settled(t, dir)
 	url := aPage(t, dir, job.ID)
 	known := dry(t, e, job, url, nil)
-	if known.Fetch == nil || known.Fetch.Status != 200 || known.Content == nil || !known.Content.Judged || len(known.Record) == 0 || !known.Robots.Known {
+	if known.Fetch == nil || known.Fetch.Status != 200 || known.Content == nil || !known.Content.Judged ||
+		len(known.Record) == 0 || !known.Robots.Known {
 		t.Errorf("a page that was crawled: %+v", known)
 	}
 	for _, l := range known.Links {
@@ -122,12 +123,14 @@ func TestDryRunsStoreNothing(t *testing.T) {
 	}
 	other := *job
 	other.ID = "dry-run"
-	other.Pipeline.Nodes = []crawl.PluginNode{{ID: "half", At: crawl.AtRecord, Use: "builtin/map@1", With: map[string]any{"set": map[string]any{"twice": "record.bytes * 2"}}}}
+	other.Pipeline.Nodes = []crawl.PluginNode{{ID: "half", At: crawl.AtRecord, Use: "builtin/map@1",
+		With: map[string]any{"set": map[string]any{"twice": "record.bytes * 2"}}}}
 	fresh := dry(t, e, &other, srv.Web().Seeds()[0], nil)
 	if fresh.Content == nil || fresh.Content.Judged || len(fresh.Steps) < 8 {
 		t.Errorf("a job that is not known: %+v", fresh)
 	}
-	if fresh.Content == nil || !strings.Contains(string(fresh.Record), `"twice":`) || fresh.Steps[len(fresh.Steps)-2].ID != "half" {
+	if fresh.Content == nil || !strings.Contains(string(fresh.Record), `"twice":`) ||
+		fresh.Steps[len(fresh.Steps)-2].ID != "half" {
 		t.Errorf("a node of its pipeline: %s, %+v", fresh.Record, fresh.Steps)
 	}
 	body := known.Body()
@@ -149,7 +152,8 @@ func TestDryRunsStoreNothing(t *testing.T) {
 	if len(differing(before, harmed)) != 1 {
 		t.Error("control: a byte that was written is not found")
 	}
-	if _, err := e.Store().ContentSet().Claim(t.Context(), crawl.Fingerprint{Job: job.ID, URL: copied.URL, Digest: crawl.Digest{1}}, -1, nil); err != nil {
+	if _, err := e.Store().ContentSet().Claim(t.Context(),
+		crawl.Fingerprint{Job: job.ID, URL: copied.URL, Digest: crawl.Digest{1}}, -1, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(differing(before, settled(t, dir))) == 0 {

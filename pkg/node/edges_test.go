@@ -60,7 +60,8 @@ func crawlSite(t *testing.T, s site, seeds []string, mod func(*crawl.Job)) (dir,
 		mod(&job)
 	}
 	dir = t.TempDir()
-	opt := node.DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+	opt := node.DefaultLocal(dir, &job,
+		slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	opt.Node.Fetch.AllowPrivate, opt.Bus.Encode = true, true
 	crawlAll(t, opt)
 	return dir, srv.URL
@@ -72,7 +73,8 @@ func told(t *testing.T, dir, base string) map[string]string {
 	out := map[string]string{}
 	for url, l := range outcomesIn(t, dir) {
 		if l.Kind != crawl.KindRobots {
-			out[strings.TrimPrefix(url, base)] = strings.Join(strings.Fields(fmt.Sprint(l.Verdict, " ", l.Reason, " ", l.Status)), " ")
+			out[strings.TrimPrefix(url, base)] = strings.Join(strings.Fields(fmt.Sprint(l.Verdict, " ", l.Reason, " ",
+				l.Status)), " ")
 		}
 	}
 	return out
@@ -110,8 +112,9 @@ func TestLoopsOfRedirectsFail(t *testing.T) {
 	}, []string{"/"}, nil)
 	const loop = "failed redirect-loop "
 	got := told(t, dir, base)
-	wantTold(t, got, map[string]string{"/self": loop + "302", "/hash": loop + "301", "/sid": loop + "302", "/one": loop + "301", "/two": loop + "302",
-		"/three": loop + "307", "/to": loop + "302", "/fro": loop + "308", "/tail": "done 302", "/fine": "done 301", "/page": "done 200", "/chain": "done 301"})
+	wantTold(t, got, map[string]string{"/self": loop + "302", "/hash": loop + "301", "/sid": loop + "302",
+		"/one": loop + "301", "/two": loop + "302", "/three": loop + "307", "/to": loop + "302", "/fro": loop + "308",
+		"/tail": "done 302", "/fine": "done 301", "/page": "done 200", "/chain": "done 301"})
 	for path, l := range outcomesIn(t, dir) {
 		if l.Reason == crawl.ReasonRedirectLoop && (l.Detail == "" || l.Location.IsZero() || l.Referrer.IsZero()) {
 			t.Errorf("%s: %+v says too little", path, l)
@@ -135,7 +138,8 @@ func TestAnUnaskedPartIsNoPage(t *testing.T) {
 // Links of other schemes have one line each in crawl.log.
 func TestLinksOfOtherSchemesAreLogged(t *testing.T) {
 	foreign := []string{"mailto:a@b.test", "javascript:void(0)", "tel:+49-1", "ftp://h.test/x"}
-	dir, base := crawlSite(t, site{"/": links(append(foreign, "/a", "/b", "http://[bad")...), "/a": links(foreign...), "/b": links("MAILTO:a@b.test")},
+	dir, base := crawlSite(t, site{"/": links(append(foreign, "/a", "/b", "http://[bad")...), "/a": links(foreign...),
+		"/b": links("MAILTO:a@b.test")},
 		[]string{"/"}, nil)
 	got := told(t, dir, base)
 	count := map[string]int{}
@@ -167,8 +171,10 @@ func TestSitemapsAsSeeds(t *testing.T) {
 		return out + "</urlset>"
 	}
 	s["/sitemap.xml"], s["/list"], s["/sitemap.txt"] = list("/1", "/2"), list("/1", "/2"), srv.URL+"/1\n"+srv.URL+"/2\n"
-	s["/index.xml"] = "<?xml version='1.0'?><sitemapindex><sitemap><loc>" + srv.URL + "/sitemap.xml</loc></sitemap></sitemapindex>"
-	s["/feed"] = "<?xml version='1.0'?><rss><channel><item><link>" + srv.URL + "/1</link></item><item><link>" + srv.URL + "/2</link></item></channel></rss>"
+	s["/index.xml"] = "<?xml version='1.0'?><sitemapindex><sitemap><loc>" + srv.URL +
+		"/sitemap.xml</loc></sitemap></sitemapindex>"
+	s["/feed"] = "<?xml version='1.0'?><rss><channel><item><link>" + srv.URL + "/1</link></item><item><link>" + srv.URL +
+		"/2</link></item></channel></rss>"
 	for _, seed := range []string{"/sitemap.xml", "/index.xml", "/list", "/feed", "/sitemap.txt"} {
 		t.Run(seed, func(t *testing.T) {
 			dir, _ := crawlSite(t, s, []string{seed}, func(j *crawl.Job) { j.Seeds = []string{srv.URL + seed} })

@@ -26,7 +26,8 @@ func TestMessagesWaitForANodeOfTheRing(t *testing.T) {
 		h := hostsplitter.New(owners{ring.Router{Self: "n1", Current: func() *ring.Table { return table }}}, nil)
 		batch := &crawl.Filtered{Batch: crawl.Batch{Job: "job", Tasks: []crawl.Task{{Job: "job", URL: u}}}}
 		_, err := h.Handle(t.Context(), batch)
-		if retry, _ := bus.Disposition(err, 10*bus.MaxAttempts); !errors.Is(err, ring.ErrEmpty) || !bus.IsExpected(err) || !retry {
+		if retry, _ := bus.Disposition(err, 10*bus.MaxAttempts); !errors.Is(err, ring.ErrEmpty) || !bus.IsExpected(err) ||
+			!retry {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -59,7 +59,8 @@ func nodeFault(i int, n *crawl.PluginNode, err error) error {
 			key = "with." + bad.Path
 		}
 	}
-	return &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].%s", i, key), Problem: fmt.Sprintf("(node %s) %s", n.ID, text)}
+	return &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].%s", i, key),
+		Problem: fmt.Sprintf("(node %s) %s", n.ID, text)}
 }
 
 func faultAt(path, format string, args ...any) error {
@@ -75,7 +76,8 @@ func checkProvider(job *crawl.Job, n *crawl.PluginNode, mode Mode) error {
 	case want.Dir != "" && mode == OnServer:
 		return faultAt("dir", "%q: a server knows crawls as executions: name one with execution", want.Dir)
 	case want.Execution != "" && mode != OnServer:
-		return faultAt("execution", "%q: only `whirlpool serve` has executions: name the directory of a crawl with dir", want.Execution)
+		return faultAt("execution", "%q: only `whirlpool serve` has executions: name the directory of a crawl with dir",
+			want.Execution)
 	case want.Execution != "" && want.Execution == job.ID:
 		return faultAt("execution", "%q: that is this crawl itself", want.Execution)
 	case want.Sitemap != "" && job.SeedsOnly:

@@ -33,7 +33,8 @@ func outputNode(file string, columns ...any) crawl.PluginNode {
 	if len(columns) > 0 {
 		with["columns"] = columns
 	}
-	return nodeOf("out-"+strings.ToLower(strings.NewReplacer(".", "-").Replace(file)), crawl.AtOutput, "builtin/file@1", with)
+	return nodeOf("out-"+strings.ToLower(strings.NewReplacer(".", "-").Replace(file)), crawl.AtOutput, "builtin/file@1",
+		with)
 }
 
 // Each kind of provider gives its seeds, and a condition chooses among them.
@@ -66,11 +67,16 @@ func TestProviders(t *testing.T) {
 		nodes []crawl.PluginNode
 		want  []string
 	}{
-		"urls":        {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/urls@1", crawl.Settings{"urls": anys(urls[3:7])})}, urls[3:7]},
-		"list":        {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": list})}, urls[:10]},
-		"pages":       {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": all})}, urls},
-		"of a host":   {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": all, "hosts": []any{strings.ToUpper(host)}})}, ofHost},
-		"of a status": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": all, "status": []any{200.0}})}, urls},
+		"urls": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/urls@1",
+			crawl.Settings{"urls": anys(urls[3:7])})}, urls[3:7]},
+		"list": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": list})},
+			urls[:10]},
+		"pages": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": all})},
+			urls},
+		"of a host": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1",
+			crawl.Settings{"dir": all, "hosts": []any{strings.ToUpper(host)}})}, ofHost},
+		"of a status": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1",
+			crawl.Settings{"dir": all, "status": []any{200.0}})}, urls},
 		"that match": {[]crawl.PluginNode{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": all,
 			"match": "^" + strings.NewReplacer(".", `\.`, "?", `\?`).Replace(urls[5]) + "$"})}, urls[5:6]},
 		"a condition": {[]crawl.PluginNode{when(nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": list}),
@@ -107,14 +113,20 @@ func TestFaultsOfEnds(t *testing.T) {
 		n    crawl.PluginNode
 		want string
 	}{
-		{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": "/nothing/there"}), "pipeline.nodes[0].with.file (node a)"},
+		{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": "/nothing/there"}),
+			"pipeline.nodes[0].with.file (node a)"},
 		{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": fifo}), "is no file"},
 		{nodeOf("a", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": "/dev/zero"}), "is no file"},
-		{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": fifo}), "pipeline.nodes[0].with.dir (node a)"},
-		{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"execution": "x-1"}), "only `whirlpool serve` has executions"},
-		{nodeOf("a", crawl.AtProvider, "builtin/sitemap@1", crawl.Settings{"url": "https://a.test/"}), "seeds_only follows nothing"},
-		{when(nodeOf("a", crawl.AtProvider, "builtin/urls@1", crawl.Settings{"urls": []any{"https://a.test/"}}), "seed.uri == 1"), "when"},
-		{nodeOf("a", crawl.AtProvider, "builtin/lang@1", crawl.Settings{"keep": []any{"en"}}), "builtin/lang@1 does not serve the point provider"},
+		{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": fifo}),
+			"pipeline.nodes[0].with.dir (node a)"},
+		{nodeOf("a", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"execution": "x-1"}),
+			"only `whirlpool serve` has executions"},
+		{nodeOf("a", crawl.AtProvider, "builtin/sitemap@1", crawl.Settings{"url": "https://a.test/"}),
+			"seeds_only follows nothing"},
+		{when(nodeOf("a", crawl.AtProvider, "builtin/urls@1", crawl.Settings{"urls": []any{"https://a.test/"}}),
+			"seed.uri == 1"), "when"},
+		{nodeOf("a", crawl.AtProvider, "builtin/lang@1", crawl.Settings{"keep": []any{"en"}}),
+			"builtin/lang@1 does not serve the point provider"},
 		{nodeOf("a", crawl.AtProvider, "shop/x@1.0.0", nil), "come with the program"},
 		{crawl.PluginNode{ID: "a", At: crawl.AtProvider, Use: "builtin/urls@1", OnError: crawl.OnErrorDrop,
 			With: crawl.Settings{"urls": []any{"https://a.test/"}}}, "pipeline.nodes[0].on_error"},
@@ -135,10 +147,12 @@ func TestFaultsOfEnds(t *testing.T) {
 	job := jobFor(srv)
 	job.Pipeline.Nodes = []crawl.PluginNode{outputNode("x.csv"), outputNode("X.csv")}
 	job.Pipeline.Nodes[1].ID = "other"
-	if errs := node.CheckEnds(job, node.InDirectory); len(errs) != 1 || !strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
+	if errs := node.CheckEnds(job, node.InDirectory); len(errs) != 1 ||
+		!strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
 		t.Errorf("one file of two: %v", errs)
 	}
-	if errs := node.CheckEnds(job, node.InCluster); len(errs) != 1 || !strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
+	if errs := node.CheckEnds(job, node.InCluster); len(errs) != 1 ||
+		!strings.Contains(errs[0].Error(), "node out-x-csv writes it too") {
 		t.Errorf("in a cluster: %v", errs)
 	}
 	dir := t.TempDir()
@@ -147,7 +161,8 @@ func TestFaultsOfEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	job.Pipeline.Nodes = job.Pipeline.Nodes[:1]
-	if _, err := node.OpenLocal(t.Context(), optionsFor(t, srv, job, dir)); err == nil || !strings.Contains(err.Error(), "pipeline.nodes[0].with.file (node out-x-csv)") {
+	if _, err := node.OpenLocal(t.Context(), optionsFor(t, srv, job, dir)); err == nil ||
+		!strings.Contains(err.Error(), "pipeline.nodes[0].with.file (node out-x-csv)") {
 		t.Errorf("somebody's file: %v", err)
 	}
 	if data, _ := os.ReadFile(file); string(data) != "mine" {
@@ -180,7 +195,8 @@ func TestOutputsThatComeLater(t *testing.T) {
 			deep++
 		}
 	}
-	run(outputNode("table.csv", "url", "title", "bytes"), when(outputNode("deep.jsonl"), "record.depth > 1 and delivery.job == \"test\""))
+	run(outputNode("table.csv", "url", "title", "bytes"),
+		when(outputNode("deep.jsonl"), "record.depth > 1 and delivery.job == \"test\""))
 	if why := faultyOutput(t, dir); why != "" {
 		t.Error(why)
 	}
@@ -212,7 +228,8 @@ func TestEndsOfARevision(t *testing.T) {
 	submit(t, e, job)
 	next := *job
 	next.Pipeline.Nodes = []crawl.PluginNode{
-		nodeOf("more", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": seedFile(t, seeds)}), outputNode("table.csv", "url", "title", "bytes")}
+		nodeOf("more", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": seedFile(t, seeds)}),
+		outputNode("table.csv", "url", "title", "bytes")}
 	if _, err := e.Revise(t.Context(), &next); err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +247,10 @@ func TestEndsOfARevision(t *testing.T) {
 	}
 	waitEnds(t, "all that was stored is in it", func() bool { return faultyOutput(t, dir) == "" })
 	bad := next
-	bad.Pipeline.Nodes = []crawl.PluginNode{nodeOf("x", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": "/tmp"})}
-	if _, err := e.Revise(t.Context(), &bad); err == nil || !crawl.IsPermanent(err) || !strings.Contains(err.Error(), "(node x)") {
+	bad.Pipeline.Nodes = []crawl.PluginNode{nodeOf("x", crawl.AtProvider, "builtin/pages@1",
+		crawl.Settings{"dir": "/tmp"})}
+	if _, err := e.Revise(t.Context(), &bad); err == nil || !crawl.IsPermanent(err) ||
+		!strings.Contains(err.Error(), "(node x)") {
 		t.Errorf("a directory on a server: %v", err)
 	}
 	bad.Pipeline.Nodes[0].With = crawl.Settings{"execution": "nobody-1"}

@@ -28,9 +28,12 @@ func withEnds(job *crawl.Job, i int, o *victimOrder) {
 	job.Pipeline.Nodes = []crawl.PluginNode{
 		nodeOf("list", crawl.AtProvider, "builtin/list@1", crawl.Settings{"file": o.Ends}),
 		nodeOf("one", crawl.AtProvider, "builtin/urls@1", crawl.Settings{"urls": []any{o.Seeds[0]}}),
-		nodeOf("table", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "table.csv", "columns": []any{"url", "title", "bytes"}}),
-		nodeOf("deep", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "titles.jsonl", "columns": []any{"url", "title"}}),
-		nodeOf("parts", crawl.AtOutput, "builtin/file@1", crawl.Settings{"file": "parts.parquet", "columns": []any{"url", "title", "bytes"}}),
+		nodeOf("table", crawl.AtOutput, "builtin/file@1",
+			crawl.Settings{"file": "table.csv", "columns": []any{"url", "title", "bytes"}}),
+		nodeOf("deep", crawl.AtOutput, "builtin/file@1",
+			crawl.Settings{"file": "titles.jsonl", "columns": []any{"url", "title"}}),
+		nodeOf("parts", crawl.AtOutput, "builtin/file@1",
+			crawl.Settings{"file": "parts.parquet", "columns": []any{"url", "title", "bytes"}}),
 	}
 	job.Pipeline.Nodes[3].When = `record.title != ""`
 	if i%2 == 1 {
@@ -46,7 +49,8 @@ const smallPart = 100 << 10
 func victimAlone(o *victimOrder) error {
 	job := victimJob(0, o.Seeds)
 	withEnds(job, 0, o)
-	opt := node.DefaultLocal(o.Dir, job, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	opt := node.DefaultLocal(o.Dir, job,
+		slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = true, o.DNS
 	opt.Node.SetWindow(64)
 	l, err := node.OpenLocal(context.Background(), opt)
@@ -62,7 +66,8 @@ func victimAlone(o *victimOrder) error {
 // seedFile writes a list as people do: CRLF, comments, empty lines, what is no URL, and the same again.
 func seedFile(t *testing.T, seeds []string) string {
 	t.Helper()
-	text := "\ufeff# seeds\r\n\r\n" + strings.Join(seeds, "\r\n") + " # the last\r\nht tp://nothing\r\n" + strings.Join(seeds, "\n")
+	text := "\ufeff# seeds\r\n\r\n" + strings.Join(seeds, "\r\n") + " # the last\r\nht tp://nothing\r\n" +
+		strings.Join(seeds, "\n")
 	file := filepath.Join(t.TempDir(), "seeds.txt")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

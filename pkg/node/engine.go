@@ -85,8 +85,8 @@ const longestFetch = time.Hour
 
 // DefaultEngine returns the options of `whirlpool serve` without flags.
 func DefaultEngine(dir, executions string, log *slog.Logger) EngineOptions {
-	opt := EngineOptions{Dir: dir, Executions: executions, Node: Default(), DNS: dnscache.Default(), Store: local.Default(),
-		Bus: membus.Default(), Log: log}
+	opt := EngineOptions{Dir: dir, Executions: executions, Node: Default(), DNS: dnscache.Default(),
+		Store: local.Default(), Bus: membus.Default(), Log: log}
 	opt.Store.Logger, opt.Bus.Log = log, log
 	return opt
 }
@@ -168,13 +168,15 @@ func (e *Engine) prepare(ctx context.Context, resumed bool) (err error) {
 // deps wires the local adapters.
 func (e *Engine) deps() (Deps, error) {
 	s := e.store
-	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Unfinished: e.unfinished, Quiet: e.quiet, Held: s.AwaitsSpace, Jobs: s.Jobs(), Log: e.opt.Log,
-		Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins, Browser: e.browser, Rendering: e.goesOn,
-		RenderQueue: localRenders{e.browser.Missing, func() int { return e.bus.Held(crawl.TopicRender) }, renderRoom()},
-		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-			Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(), Unkept: s.Unkept(), Attempts: s.AllLogs(),
-			Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true, Spending: s.Spending(), Revisits: s.Revisits(),
-			Resources: s.Resources(), Renders: s.RenderStats(), Trials: s.Trials()},
+	d := Deps{Bus: e.bus, Outstanding: e.outstanding, Unfinished: e.unfinished, Quiet: e.quiet, Held: s.AwaitsSpace,
+		Jobs: s.Jobs(), Log: e.opt.Log, Registry: e.opt.Metrics, Opener: e.opener, Plugins: e.plugins, Browser: e.browser,
+		Rendering: e.goesOn, RenderQueue: localRenders{e.browser.Missing, func() int { return e.bus.Held(crawl.TopicRender) },
+			renderRoom()},
+		Stores: Stores{Redirects: s.Redirects(), URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(),
+			Content: s.ContentSet(), Hosts: s.Hosts(), Robots: s.Hosts(), Queues: s.Queues(), Pages: s.AllPages(),
+			Unkept: s.Unkept(), Attempts: s.AllLogs(), Bodies: s.Bodies(), Kept: s.AllBodies(), Jars: s.Jars(), OwnJars: true,
+			Spending: s.Spending(), Revisits: s.Revisits(), Resources: s.Resources(), Renders: s.RenderStats(),
+			Trials: s.Trials()},
 		Pictures: pictures{s.JobDir}}
 	if s.Many() {
 		d.Stores.Attempts = tappedLog{d.Stores.Attempts, e.tap}
@@ -360,7 +362,8 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.settle(j))
 		j.turn.Unlock()
 	}
-	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(), e.store.Close())...)
+	return errors.Join(append(errs, e.archives.close(), e.opener.Close(), e.plugins.Close(), e.browser.Close(),
+		e.store.Close())...)
 }
 
 // Store returns the store, for readers.

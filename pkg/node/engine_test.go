@@ -170,7 +170,8 @@ func TestTwoJobsOnOneHostKeepItsDelay(t *testing.T) {
 	e, _ := runEngine(t, srv, t.TempDir())
 	for i := range 2 {
 		j := jobFor(srv)
-		j.ID, j.Politeness.Delay, j.Politeness.IPDelay, j.MaxPages = crawl.JobID(fmt.Sprintf("job-%d", i+1)), crawl.Duration(delay), crawl.Duration(delay), 30
+		j.ID, j.Politeness.Delay, j.Politeness.IPDelay, j.MaxPages = crawl.JobID(fmt.Sprintf("job-%d", i+1)),
+			crawl.Duration(delay), crawl.Duration(delay), 30
 		submit(t, e, j)
 	}
 	awaitEnd(t, e, "job-1", "job-2")

@@ -49,7 +49,8 @@ func TestArchivesOfTheJobsThatWantThem(t *testing.T) {
 	jobs := make([]*crawl.Job, 2)
 	for i, name := range []string{"with", "without"} {
 		j := crawl.DefaultJob()
-		j.ID, j.Seeds, j.Scope, j.Politeness.Delay, j.AllowPrivate = crawl.JobID(name), []string{[]string{srv.URL, other.URL}[i] + "/"}, crawl.ScopeHost, 0, true
+		j.ID, j.Seeds, j.Scope, j.Politeness.Delay, j.AllowPrivate = crawl.JobID(name),
+			[]string{[]string{srv.URL, other.URL}[i] + "/"}, crawl.ScopeHost, 0, true
 		jobs[i] = &j
 	}
 	jobs[0].Assets.Scope = crawl.AssetsAny
@@ -57,7 +58,8 @@ func TestArchivesOfTheJobsThatWantThem(t *testing.T) {
 	awaitEnd(t, e, "with")
 	awaitEnd(t, e, "without")
 	files, err := filepath.Glob(filepath.Join(dir, "executions", "with", "warc", "*"))
-	if err != nil || len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, ".open") }) {
+	if err != nil || len(files) == 0 ||
+		slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, ".open") }) {
 		t.Errorf("the archive of an ended job is %q, %v", files, err)
 	}
 	var kept []string

@@ -213,7 +213,8 @@ func (e *Engine) Discard(ctx context.Context, id crawl.JobID, keepRecords bool) 
 func (e *Engine) still(ctx context.Context, id crawl.JobID) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for e.context() != nil && e.store.JobFault(id) == nil && (e.bus.OutstandingOf(id) > 0 || e.frontier.JobStats(id).InFlight > 0) {
+	for e.context() != nil && e.store.JobFault(id) == nil &&
+		(e.bus.OutstandingOf(id) > 0 || e.frontier.JobStats(id).InFlight > 0) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("discard job %q: requests of it are still under way: try again: %w", id, context.Cause(ctx))
@@ -228,7 +229,8 @@ func (e *Engine) still(ctx context.Context, id crawl.JobID) error {
 // ReplayLetters delivers dead letters of a job again: those with the ids, all where none are given, each as the message
 // that revive makes of it. It returns their number. Interrupted in the middle, a letter may be delivered and stay;
 // replayed twice it does no harm.
-func (e *Engine) ReplayLetters(ctx context.Context, id crawl.JobID, revive func(bus.DeadLetter) bus.Message, ids ...crawl.MessageID) (int, error) {
+func (e *Engine) ReplayLetters(ctx context.Context, id crawl.JobID, revive func(bus.DeadLetter) bus.Message,
+	ids ...crawl.MessageID) (int, error) {
 	var msgs []bus.Message
 	var found []crawl.MessageID
 	err := e.letters.ListReadable(ctx, func(l bus.DeadLetter) error {

@@ -16,7 +16,8 @@ func TestALargeJobDoesNotStarveASmallOne(t *testing.T) {
 	e, _ := runEngine(t, srv, t.TempDir())
 	large, small := jobFor(srv), jobFor(srv)
 	large.ID, large.Politeness.Delay, large.Politeness.IPDelay = "large-1", crawl.Duration(5*time.Millisecond), 0
-	small.ID, small.Politeness.Delay, small.Politeness.IPDelay, small.MaxPages = "small-1", crawl.Duration(5*time.Millisecond), 0, 20
+	small.ID, small.Politeness.Delay, small.Politeness.IPDelay, small.MaxPages = "small-1",
+		crawl.Duration(5*time.Millisecond), 0, 20
 	submit(t, e, large)
 	await(t, "a thousand URLs are queued", func() bool { return stateOf(t, e, "large-1").Queued >= 1000 })
 	before := stateOf(t, e, "large-1").Pages

@@ -164,7 +164,8 @@ func (e *Engine) start(j *engineJob) error {
 	}
 	beside := &sync.WaitGroup{}
 	j.mu.Lock()
-	j.sweeper = &sweeper{jobs: e.store.Jobs(), left: e.store.URLs(), look: e.store.URLs(), bus: e.bus, judge: e.judge, log: e.log}
+	j.sweeper = &sweeper{jobs: e.store.Jobs(), left: e.store.URLs(), look: e.store.URLs(), bus: e.bus, judge: e.judge,
+		log: e.log}
 	j.cancel, j.beside, j.fault = cancel, beside, nil
 	j.mu.Unlock()
 	j.outs.wake()

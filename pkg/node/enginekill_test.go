@@ -52,7 +52,8 @@ func TestMain(m *testing.M) {
 // victimJob is the i-th job: all crawl the same web.
 func victimJob(i int, seeds []string) *crawl.Job {
 	job := crawl.DefaultJob()
-	job.ID, job.Seeds, job.Scope, job.MaxPages, job.MaxDepth = crawl.JobID(fmt.Sprintf("kill-%d", i)), seeds, crawl.ScopeAny, 0, -1
+	job.ID, job.Seeds, job.Scope, job.MaxPages, job.MaxDepth = crawl.JobID(fmt.Sprintf("kill-%d", i)), seeds,
+		crawl.ScopeAny, 0, -1
 	job.Politeness.Delay, job.Politeness.IPDelay = 0, 0
 	job.Retry.Base, job.Retry.Max = crawl.Duration(20*time.Millisecond), 8
 	return &job
@@ -78,7 +79,8 @@ func victim(file string) error {
 	if o.Alone {
 		return victimAlone(&o)
 	}
-	opt := engineOptions(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), o.DNS, o.Dir)
+	opt := engineOptions(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), o.DNS,
+		o.Dir)
 	if o.Forget {
 		opt.Bus.Journaled = nil
 	}

@@ -86,7 +86,8 @@ func (e *Engine) InFlight(id crawl.JobID) []crawl.Task { return e.frontier.Lease
 
 // Queued returns up to limit of the job's queued tasks, in an order that holds between calls, and where to go on; "":
 // there are no more. It looks at a bounded number of tasks of all jobs: fewer than limit need not be the last.
-func (e *Engine) Queued(ctx context.Context, id crawl.JobID, after string, limit int) (tasks []crawl.Task, next string, err error) {
+func (e *Engine) Queued(ctx context.Context, id crawl.JobID, after string,
+	limit int) (tasks []crawl.Task, next string, err error) {
 	if j := e.job(id); j == nil || j.marked().Ended { // most executions: they need not be looked for among others' tasks
 		if s, _, err := e.State(ctx, id); err != nil || s.Queued == 0 {
 			return nil, "", err

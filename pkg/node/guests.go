@@ -230,8 +230,8 @@ func (w *hostWatch) begin(ctx context.Context, r *postgres.GuestTurn) error {
 	w.mu.Lock()
 	w.turns[r.ID] = t
 	w.mu.Unlock()
-	asked := frontier.Ask{Job: &crawl.Job{ID: "guest", Politeness: ask.Politeness, Retry: ask.Retry}, URL: ask.URL, Gap: ask.Gap, Patience: ask.Patience,
-		Begun: t.begun}
+	asked := frontier.Ask{Job: &crawl.Job{ID: "guest", Politeness: ask.Politeness, Retry: ask.Retry}, URL: ask.URL,
+		Gap: ask.Gap, Patience: ask.Patience, Begun: t.begun}
 	go func() {
 		if err := w.guest(ctx, r.ID, asked, t); err != nil && ctx.Err() == nil {
 			w.log.Warn("a dry run has no turn of a host", "url", ask.URL.String(), "error", err)

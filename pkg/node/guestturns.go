@@ -68,7 +68,8 @@ func (v *guestVisit) await(ctx context.Context, ask *frontier.Ask) error {
 		case t.Step != postgres.GuestAsked:
 			return &frontier.TurnError{Host: a.Host, Why: a.Why, At: a.At}
 		case time.Now().After(until):
-			return &frontier.TurnError{Host: ask.URL.HostKey(), Why: "no frontier answers: look whether the node that owns it runs"}
+			return &frontier.TurnError{Host: ask.URL.HostKey(),
+				Why: "no frontier answers: look whether the node that owns it runs"}
 		}
 		select {
 		case <-ctx.Done():

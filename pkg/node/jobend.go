@@ -113,7 +113,8 @@ func (w *jobWatch) among(ctx context.Context, j crawl.JobInfo, s *standstill) (b
 				return buried, err
 			}
 		}
-		w.log.Warn("nothing goes on, and links of pages are still on their way: the pages are fetched again", "job", j.ID, "pages", n)
+		w.log.Warn("nothing goes on, and links of pages are still on their way: the pages are fetched again", "job", j.ID,
+			"pages", n)
 		s.later(stuckFor * w.patience)
 		w.takeBack()
 	}

@@ -172,7 +172,8 @@ func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) 
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.
 // still reports, while this node alone sweeps the job, whether nothing is under way yet.
-func (r *jobRevisions) concluded(ctx context.Context, id crawl.JobID, still func(context.Context) (bool, error)) (done bool, err error) {
+func (r *jobRevisions) concluded(ctx context.Context, id crawl.JobID,
+	still func(context.Context) (bool, error)) (done bool, err error) {
 	state, err := r.jobs.Sweep(ctx, id)
 	if err != nil || !state.Due() || r.frontier.Exhausted(id) {
 		return err == nil, err

@@ -107,7 +107,8 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (_ *Local, err error) {
 
 // engine are the options of the engine.
 func (o *LocalOptions) engine() EngineOptions {
-	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, Plugins: o.Plugins, Browser: o.Browser}
+	e := EngineOptions{Dir: o.Dir, Node: o.Node, DNS: o.DNS, Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics,
+		Plugins: o.Plugins, Browser: o.Browser}
 	if o.WARC {
 		e.WARC = func(*crawl.Job) bool { return true }
 	}

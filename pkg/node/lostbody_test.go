@@ -73,7 +73,9 @@ func bodyFile(dir string, ref crawl.BodyRef) (string, error) {
 }
 
 func TestPagesWhoseBodiesWereLostAreFetchedAgain(t *testing.T) {
-	srv, err := fakeweb.Serve(context.Background(), fakeweb.New(fakeweb.Config{Seed: 1, Hosts: 6, Pages: 80, PageBytes: 3000, Links: 8, CrossHost: 0.3}), fakeweb.Options{})
+	srv, err := fakeweb.Serve(context.Background(),
+		fakeweb.New(fakeweb.Config{Seed: 1, Hosts: 6, Pages: 80, PageBytes: 3000, Links: 8, CrossHost: 0.3}),
+		fakeweb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

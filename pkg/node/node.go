@@ -80,8 +80,8 @@ type Config struct {
 
 // Default returns the configuration of one machine: workers and limits are those of the pipeline's table.
 func Default() Config {
-	c := Config{Frontier: frontier.Default(), Fetch: fetcher.Default(), Drain: 30 * time.Second, Workers: map[Role]bus.Workers{},
-		Limits: map[Role]time.Duration{}}
+	c := Config{Frontier: frontier.Default(), Fetch: fetcher.Default(), Drain: 30 * time.Second,
+		Workers: map[Role]bus.Workers{}, Limits: map[Role]time.Duration{}}
 	for _, s := range crawl.Stages() {
 		c.Workers[Role(s.Name)] = bus.Workers{Min: s.Workers.Min, Max: s.Workers.Max}
 		c.Limits[Role(s.Name)] = s.Limit
@@ -222,7 +222,8 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) dispatch(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			n.log.Error("the frontier panicked: this node stops, and loses nothing; please report it", "panic", p, "stack", string(debug.Stack()))
+			n.log.Error("the frontier panicked: this node stops, and loses nothing; please report it", "panic", p,
+				"stack", string(debug.Stack()))
 			err = fmt.Errorf("the frontier panicked: %v; the log has the stack: please report it; the same command goes on", p)
 		}
 	}()

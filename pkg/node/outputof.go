@@ -31,7 +31,8 @@ func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output
 	if want, err = builtin.WrittenOf(n); err != nil {
 		return o, nil, err
 	}
-	o = deliver.Output{Note: "output " + string(job.ID) + " " + n.ID, Dir: filepath.Join(dir, OutputsDir), File: want.File, PartBytes: outputPart, PartAge: outputAge,
+	o = deliver.Output{Note: "output " + string(job.ID) + " " + n.ID, Dir: filepath.Join(dir, OutputsDir), File: want.File,
+		PartBytes: outputPart, PartAge: outputAge,
 		Options: export.Options{Format: export.JSONL, Columns: want.Columns, RawText: want.RawText}}
 	if want.File != "" {
 		o.Options.Format = export.FormatOf(want.File)
@@ -42,7 +43,8 @@ func outputOf(job *crawl.Job, n *crawl.PluginNode, dir string) (o deliver.Output
 	if want.Packs() {
 		o.Make = noPackage
 		if len(want.Columns) > 0 || n.When != "" || want.Originals {
-			return o, want, faultAt("file", "%q: a package has the whole archive: leave out columns, originals and when", want.File)
+			return o, want, faultAt("file", "%q: a package has the whole archive: leave out columns, originals and when",
+				want.File)
 		}
 	}
 	if err := deliver.Check(&o); err != nil {
@@ -68,7 +70,8 @@ func settingsOf(want *builtin.Written, when string) (string, error) {
 		text, err := json.Marshal([]any{fileSettings{want.File, want.Columns, want.Originals, want.RawText}, when})
 		return string(text), err
 	}
-	text, err := json.Marshal([]any{want.Where(), fileSettings{want.File, want.Columns, want.Originals, want.RawText}, when})
+	text, err := json.Marshal([]any{want.Where(), fileSettings{want.File, want.Columns, want.Originals, want.RawText},
+		when})
 	return string(text), err
 }
 

@@ -19,14 +19,16 @@ func (e *Engine) packager(job *crawl.Job, pages deliver.Source) func(ctx context
 		}
 		dir := filepath.Join(e.store.JobDir(job.ID), "warc")
 		if files, err := warc.Files(dir); err != nil || len(files) == 0 {
-			e.log.Warn("there is no archive to pack: the crawl keeps none, or has asked for nothing since it does", "job", job.ID)
+			e.log.Warn("there is no archive to pack: the crawl keeps none, or has asked for nothing since it does",
+				"job", job.ID)
 			return nil //nolint:nilerr // a directory that is not there
 		}
 		seeds, _ := job.SeedURLs() // checked before the crawl began
 		for i, u := range seeds {
 			seeds[i] = job.Canonicalizer().Canonical(u)
 		}
-		_, err := wacz.Write(ctx, wacz.Options{Archives: []string{dir}, File: file, Title: string(job.ID), Seeds: seeds, Pages: packed(ctx, pages)})
+		_, err := wacz.Write(ctx, wacz.Options{Archives: []string{dir}, File: file, Title: string(job.ID), Seeds: seeds,
+			Pages: packed(ctx, pages)})
 		return err
 	}
 }

@@ -40,8 +40,10 @@ func (o *WantedOutput) Where() string {
 }
 
 // Open opens it for records that are read from their beginning.
-func (o *WantedOutput) Open(ctx context.Context, job crawl.JobID, owner string, source deliver.Source, log *slog.Logger) (deliver.File, error) {
-	return openOutput(ctx, &o.Output, o.want, &deliver.Remote{Owner: owner, Job: string(job), Node: o.node}, true, &deliver.Forgetful{}, source, log)
+func (o *WantedOutput) Open(ctx context.Context, job crawl.JobID, owner string, source deliver.Source,
+	log *slog.Logger) (deliver.File, error) {
+	return openOutput(ctx, &o.Output, o.want, &deliver.Remote{Owner: owner, Job: string(job), Node: o.node}, true,
+		&deliver.Forgetful{}, source, log)
 }
 
 // secrets are what references stand for, so that no error tells one.
@@ -83,8 +85,8 @@ func (s secrets) hide(err error) error {
 }
 
 // openOutput opens what an output writes to.
-func openOutput(ctx context.Context, o *deliver.Output, want *builtin.Written, to *deliver.Remote, private bool, notes deliver.Notes, source deliver.Source,
-	log *slog.Logger) (deliver.File, error) {
+func openOutput(ctx context.Context, o *deliver.Output, want *builtin.Written, to *deliver.Remote, private bool,
+	notes deliver.Notes, source deliver.Source, log *slog.Logger) (deliver.File, error) {
 	if !want.Leaves() {
 		return deliver.Open(ctx, notes, source, *o, log)
 	}
@@ -120,14 +122,8 @@ func reach(want *builtin.Written, to *deliver.Remote, private bool, hidden *secr
 	}
 	switch {
 	case want.S3 != nil:
-		b := want.S3
-		opt := s3.Options{Endpoint: b.EndpointURL(), Region: b.Region, Bucket: b.Bucket, StorageClass: b.StorageClass, Encryption: b.Encryption, AllowPrivate: private}
-		if b.AccessKey != "" {
-			opt.AccessKey, opt.SecretKey = of(b.AccessKey), of(b.SecretKey)
-		}
-		if b.SessionToken != "" {
-			opt.SessionToken = of(b.SessionToken)
-		}
+		opt := bucketOf(want.S3, of)
+		opt.AllowPrivate = private
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
@@ -139,7 +135,8 @@ func reach(want *builtin.Written, to *deliver.Remote, private bool, hidden *secr
 		}
 		to.Receiver, err = postgres.New(opt)
 	case want.Mongo != nil:
-		opt := mongo.Options{URL: of(want.Mongo.URL), Database: want.Mongo.Database, Collection: want.Mongo.Collection, AllowPrivate: private}
+		opt := mongo.Options{URL: of(want.Mongo.URL), Database: want.Mongo.Database, Collection: want.Mongo.Collection,
+			AllowPrivate: private}
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
@@ -177,4 +174,17 @@ func (g guarded) Close() error {
 		return fmt.Errorf("close: %w", g.hidden.hide(err))
 	}
 	return nil
+}
+
+// bucketOf is how a bucket is reached; of resolves a secret.
+func bucketOf(b *builtin.S3, of func(string) string) s3.Options {
+	opt := s3.Options{Endpoint: b.EndpointURL(), Region: b.Region, Bucket: b.Bucket, StorageClass: b.StorageClass,
+		Encryption: b.Encryption}
+	if b.AccessKey != "" {
+		opt.AccessKey, opt.SecretKey = of(b.AccessKey), of(b.SecretKey)
+	}
+	if b.SessionToken != "" {
+		opt.SessionToken = of(b.SessionToken)
+	}
+	return opt
 }

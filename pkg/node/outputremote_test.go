@@ -40,7 +40,8 @@ func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Records []json.RawMessage
 		}
 	}
-	if err != nil || json.Unmarshal(body, &e) != nil || r.URL.Path != "/geheimer-pfad" || r.Header.Get("webhook-signature") == "" {
+	if err != nil || json.Unmarshal(body, &e) != nil || r.URL.Path != "/geheimer-pfad" ||
+		r.Header.Get("webhook-signature") == "" {
 		h.bad = string(body[:min(len(body), 200)])
 		return
 	}
@@ -59,8 +60,10 @@ func TestACrawlDeliversElsewhere(t *testing.T) {
 	secret.Hold("HOOK_PATH", "geheimer-pfad")
 	secret.Hold("HOOK_SECRET", "geheimnis")
 	job := jobFor(srv)
-	job.Pipeline.Nodes = []crawl.PluginNode{outputNode("table.csv", "url"), {ID: "pack", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "site.wacz"}},
-		{ID: "hook", At: crawl.AtOutput, Use: "builtin/webhook@1", With: crawl.Settings{"url": to.URL + "/${HOOK_PATH}", "secrets": []any{"${HOOK_SECRET}"}, "columns": []any{"url"}}}}
+	job.Pipeline.Nodes = []crawl.PluginNode{outputNode("table.csv", "url"),
+		{ID: "pack", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "site.wacz"}},
+		{ID: "hook", At: crawl.AtOutput, Use: "builtin/webhook@1",
+			With: crawl.Settings{"url": to.URL + "/${HOOK_PATH}", "secrets": []any{"${HOOK_SECRET}"}, "columns": []any{"url"}}}}
 	dir := t.TempDir()
 	var log bytes.Buffer
 	run := func() {
@@ -82,7 +85,8 @@ func TestACrawlDeliversElsewhere(t *testing.T) {
 	for _, f := range pack.File {
 		names[f.Name] = true
 	}
-	if err := pack.Close(); err != nil || !names["datapackage.json"] || !names["pages/pages.jsonl"] || !names["indexes/index.cdx.gz"] {
+	if err := pack.Close(); err != nil || !names["datapackage.json"] || !names["pages/pages.jsonl"] ||
+		!names["indexes/index.cdx.gz"] {
 		t.Errorf("the package has %v, %v", names, err)
 	}
 	if said := log.String(); strings.Contains(said, "geheim") || !strings.Contains(said, "an output cannot be written") {
@@ -91,8 +95,9 @@ func TestACrawlDeliversElsewhere(t *testing.T) {
 	later := &hookServer{rows: map[int64]string{}, posts: 3}
 	second := httptest.NewServer(later)
 	defer second.Close()
-	job.Pipeline.Nodes = append(job.Pipeline.Nodes, crawl.PluginNode{ID: "later", At: crawl.AtOutput, Use: "builtin/webhook@1",
-		With: crawl.Settings{"url": second.URL + "/geheimer-pfad", "secrets": []any{"${HOOK_SECRET}"}}})
+	job.Pipeline.Nodes = append(job.Pipeline.Nodes,
+		crawl.PluginNode{ID: "later", At: crawl.AtOutput, Use: "builtin/webhook@1",
+			With: crawl.Settings{"url": second.URL + "/geheimer-pfad", "secrets": []any{"${HOOK_SECRET}"}}})
 	run()
 	if len(later.rows) != rows {
 		t.Errorf("%d rows went to an output that was added later, want %d", len(later.rows), rows)

@@ -99,7 +99,8 @@ func (o *outputs) of(id string) *output {
 }
 
 // deliverOne writes one output, unless it failed a moment ago.
-func (e *Engine) deliverOne(ctx context.Context, j *engineJob, job *crawl.Job, n *crawl.PluginNode, o *output, over bool) error {
+func (e *Engine) deliverOne(ctx context.Context, j *engineJob, job *crawl.Job, n *crawl.PluginNode, o *output,
+	over bool) error {
 	if o.err != nil && time.Now().Before(o.next) {
 		return o.err
 	}
@@ -164,8 +165,8 @@ func (e *Engine) open(ctx context.Context, j *engineJob, job *crawl.Job, n *craw
 		o.Make = e.packager(job, pages)
 	}
 	private := !e.store.Many() || e.opt.PrivateOutputs || e.opt.Node.Fetch.AllowPrivate
-	out.file, err = openOutput(ctx, &o, want, &deliver.Remote{Owner: owner, Job: string(j.id), Node: n.ID}, private, e.store.Meta(), pages,
-		e.log.With("job", j.id, "node", n.ID))
+	out.file, err = openOutput(ctx, &o, want, &deliver.Remote{Owner: owner, Job: string(j.id), Node: n.ID}, private,
+		e.store.Meta(), pages, e.log.With("job", j.id, "node", n.ID))
 	if out.settings = o.Settings; err != nil {
 		out.file = nil
 	}
@@ -189,7 +190,8 @@ func (e *Engine) sayOutput(j *engineJob, n *crawl.PluginNode, o *output) {
 		e.log.Error("an output is written again", "job", j.id, "node", n.ID)
 	case o.err != nil && o.err.Error() != o.said:
 		o.said = o.err.Error()
-		e.log.Error("an output cannot be written: it is tried again, and loses nothing; the crawl does not end before", "job", j.id, "node", n.ID, "error", o.err)
+		e.log.Error("an output cannot be written: it is tried again, and loses nothing; the crawl does not end before",
+			"job", j.id, "node", n.ID, "error", o.err)
 	}
 }
 

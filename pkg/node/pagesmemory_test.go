@@ -55,7 +55,8 @@ func heapAfterPages(t *testing.T, n int) (heap int64) {
 	t.Run(fmt.Sprint(n, " pages"), func(t *testing.T) {
 		opt := silentCrawl(t)
 		opt.Job.SeedList = ""
-		opt.Job.Pipeline.Nodes = []crawl.PluginNode{nodeOf("old", crawl.AtProvider, "builtin/pages@1", crawl.Settings{"dir": manyPages(t, n), "status": []any{200.0}})}
+		opt.Job.Pipeline.Nodes = []crawl.PluginNode{nodeOf("old", crawl.AtProvider, "builtin/pages@1",
+			crawl.Settings{"dir": manyPages(t, n), "status": []any{200.0}})}
 		l := runUntilEnd(t, opt)
 		waitEnds(t, "all are read", func() bool {
 			s, err := l.Provided()
@@ -77,7 +78,8 @@ func TestPagesOfAnotherCrawlTakeNoMemory(t *testing.T) {
 	few, many := 100_000, 300_000
 	before, after := heapAfterPages(t, few), heapAfterPages(t, many)
 	growth := float64(after-before) / float64((many-few)/2)
-	t.Logf("live heap: %d KiB after %d seeds, %d KiB after %d: %.1f bytes a seed", before>>10, few/2, after>>10, many/2, growth)
+	t.Logf("live heap: %d KiB after %d seeds, %d KiB after %d: %.1f bytes a seed", before>>10, few/2, after>>10, many/2,
+		growth)
 	if growth > mostHeap {
 		t.Errorf("the live heap grew by %.1f bytes a seed; the bound is %d", growth, mostHeap)
 	}

@@ -24,7 +24,8 @@ import (
 
 // newPlugins returns what runs the plug-ins of jobs. A nil source has those that come with the program. hold pauses a
 // job.
-func newPlugins(source plugin.Source, log *slog.Logger, metrics prometheus.Registerer, hold func(context.Context, crawl.JobID, string) error) *chain.Runner {
+func newPlugins(source plugin.Source, log *slog.Logger, metrics prometheus.Registerer,
+	hold func(context.Context, crawl.JobID, string) error) *chain.Runner {
 	if source == nil {
 		source = builtins{}
 	}
@@ -73,7 +74,8 @@ func PluginArtifact(artifact, known string, allowPrivate bool) (from repo.Upstre
 	if err != nil {
 		return nil, "", err
 	}
-	return oci.Artifact(artifact, oci.Settings{AllowPrivate: allowPrivate || address == strings.TrimSuffix(known, "/"), Timeout: ForRegistry})
+	return oci.Artifact(artifact, oci.Settings{AllowPrivate: allowPrivate || address == strings.TrimSuffix(known, "/"),
+		Timeout: ForRegistry})
 }
 
 // PinPlugins refuses a job whose pipeline is at fault, as where it names a plug-in that the configuration's programs

@@ -70,9 +70,12 @@ func TestAPipelineOfBuiltInNodes(t *testing.T) {
 	job.Pipeline.Nodes = []crawl.PluginNode{
 		nodeOf("client", crawl.AtRequest, "builtin/header@1", crawl.Settings{"set": map[string]any{"X-Client": "whirl"}}),
 		nodeOf("half", crawl.AtResponse, "builtin/sample@1", crawl.Settings{"share": 0.9}),
-		nodeOf("title", crawl.AtDocument, "builtin/map@1", crawl.Settings{"set": map[string]any{"big": "upper(doc.title)", "words": `len(split(doc.text, " "))`}}),
-		nodeOf("deep", crawl.AtLinks, "builtin/filter@1", crawl.Settings{"drop": `links.depth >= 1 and link.url contains "section-2"`, "reason": "too-deep"}),
-		nodeOf("odd", crawl.AtRecord, "builtin/filter@1", crawl.Settings{"keep": `record.fields.words == nil or int(record.fields.words) % 3 != 0`}),
+		nodeOf("title", crawl.AtDocument, "builtin/map@1",
+			crawl.Settings{"set": map[string]any{"big": "upper(doc.title)", "words": `len(split(doc.text, " "))`}}),
+		nodeOf("deep", crawl.AtLinks, "builtin/filter@1",
+			crawl.Settings{"drop": `links.depth >= 1 and link.url contains "section-2"`, "reason": "too-deep"}),
+		nodeOf("odd", crawl.AtRecord, "builtin/filter@1",
+			crawl.Settings{"keep": `record.fields.words == nil or int(record.fields.words) % 3 != 0`}),
 	}
 	dir := t.TempDir()
 	crawlAll(t, optionsFor(t, srv, job, dir))
@@ -88,7 +91,9 @@ func TestAPipelineOfBuiltInNodes(t *testing.T) {
 		}
 		if r := pages[url]; r != nil {
 			delete(outcomes, url)
-			if got := strings.Join(r.Plugins, " "); !strings.HasPrefix(got, "client=builtin/header@1 half=builtin/sample@1 title=builtin/map@1") || !strings.HasSuffix(got, "odd=builtin/filter@1") {
+			if got := strings.Join(r.Plugins, " "); !strings.HasPrefix(got,
+				"client=builtin/header@1 half=builtin/sample@1 title=builtin/map@1") ||
+				!strings.HasSuffix(got, "odd=builtin/filter@1") {
 				t.Errorf("%s went through %s", url, got)
 			}
 			if f := fieldsOf(r); r.DuplicateOf.IsZero() && (f["big"] != strings.ToUpper(r.Title) || f["words"] == nil) {
@@ -108,7 +113,11 @@ func TestPluginsThatMisbehave(t *testing.T) {
 	srv := serve(t, fakeweb.Plain(4, 120))
 	long := strings.Repeat("x", 2<<20)
 	bad := madeHere{
-		"x/loops@1.0.0": func(ctx context.Context, _ *plugin.Call) (*plugin.Answer, error) { <-ctx.Done(); return nil, ctx.Err() },
+		"x/loops@1.0.0": func(ctx context.Context, _ *plugin.Call) (*plugin.Answer, error) {
+			<-ctx.Done()
+			return nil,
+				ctx.Err()
+		},
 		"x/fails@1.0.0": func(context.Context, *plugin.Call) (*plugin.Answer, error) { return nil, errors.New("no") },
 		"x/panic@1.0.0": func(context.Context, *plugin.Call) (*plugin.Answer, error) { panic("no") },
 		"x/large@1.0.0": func(context.Context, *plugin.Call) (*plugin.Answer, error) {
@@ -121,7 +130,8 @@ func TestPluginsThatMisbehave(t *testing.T) {
 	job := jobFor(srv)
 	for use := range bad {
 		id, _, _ := strings.Cut(strings.TrimPrefix(use, "x/"), "@")
-		job.Pipeline.Nodes = append(job.Pipeline.Nodes, crawl.PluginNode{ID: id, At: crawl.AtDocument, Use: use, Timeout: crawl.Duration(time.Millisecond)})
+		job.Pipeline.Nodes = append(job.Pipeline.Nodes,
+			crawl.PluginNode{ID: id, At: crawl.AtDocument, Use: use, Timeout: crawl.Duration(time.Millisecond)})
 	}
 	plain, dir := t.TempDir(), t.TempDir()
 	crawlAll(t, optionsFor(t, srv, jobFor(srv), plain))
@@ -169,11 +179,13 @@ func TestAPluginIsSwappedInARunningCrawl(t *testing.T) {
 	<-begun
 	next := *job
 	next.Pipeline.Nodes = []crawl.PluginNode{nodeOf("v", crawl.AtRecord, "x/none@1.0.0", nil)}
-	if _, err := e.Revise(t.Context(), &next); err == nil || !strings.Contains(err.Error(), "x/none@1.0.0") || !strings.Contains(err.Error(), "pipeline.nodes[0]") {
+	if _, err := e.Revise(t.Context(), &next); err == nil || !strings.Contains(err.Error(), "x/none@1.0.0") ||
+		!strings.Contains(err.Error(), "pipeline.nodes[0]") {
 		t.Errorf("a revision whose plug-in is not there: %v", err)
 	}
 	next.Pipeline.Nodes = []crawl.PluginNode{nodeOf("v", crawl.AtRecord, "x/v@1.1.0", nil)}
-	if changes, err := e.Revise(t.Context(), &next); err != nil || len(changes) != 1 || changes[0].Key != "pipeline.nodes" {
+	if changes, err := e.Revise(t.Context(), &next); err != nil || len(changes) != 1 ||
+		changes[0].Key != "pipeline.nodes" {
 		t.Fatalf("%v, %v", changes, err)
 	}
 	awaitEnd(t, e, "swap")
@@ -212,7 +224,8 @@ func TestOnErrorStopPausesTheJob(t *testing.T) {
 	job.Pipeline.Nodes = []crawl.PluginNode{{ID: "n", At: crawl.AtRecord, Use: "x/n@1.0.0", OnError: crawl.OnErrorStop}}
 	submit(t, e, job)
 	await(t, "the job is held", func() bool { return stateOf(t, e, "held").Held })
-	if s := stateOf(t, e, "held"); !strings.Contains(s.HeldBy, "the model is not there") || !strings.Contains(s.HeldBy, "node n") {
+	if s := stateOf(t, e, "held"); !strings.Contains(s.HeldBy, "the model is not there") ||
+		!strings.Contains(s.HeldBy, "node n") {
 		t.Errorf("it is held by %q", s.HeldBy)
 	}
 	broken.Store(false)

@@ -49,7 +49,8 @@ func exactly(t *testing.T, e *node.Engine, next *crawl.Job) *preview.Answer {
 // fates are what became of the URLs of a job by a revision: those that were dismissed by it, and those that had been
 // left out and are not any more. One that lay too deep for the revision, too, was found by a shorter way since then:
 // that is not the work of the edit.
-func fates(t *testing.T, e *node.Engine, id crawl.JobID, epoch uint32, left map[string]int) (dropped, admitted map[string]bool) {
+func fates(t *testing.T, e *node.Engine, id crawl.JobID, epoch uint32,
+	left map[string]int) (dropped, admitted map[string]bool) {
 	t.Helper()
 	dropped, admitted = map[string]bool{}, map[string]bool{}
 	job, err := e.Store().Jobs().JobAt(t.Context(), id, epoch)
@@ -104,10 +105,12 @@ func TestAPreviewIsWhatComesOfIt(t *testing.T) {
 		id := crawl.JobID(fmt.Sprintf("edit-%d", seed))
 		r := rand.New(rand.NewPCG(seed, 13)) //nolint:gosec // a test
 		job := jobFor(srv)
-		job.ID, job.MaxPages, job.MaxDepth, job.IgnoreMeta = id, 0, 3, true // a link with nofollow may be found without it later
+		// a link with nofollow may be found without it later
+		job.ID, job.MaxPages, job.MaxDepth, job.IgnoreMeta = id, 0, 3, true
 		job.Exclude = []string{fmt.Sprintf("%d", r.IntN(10))}
 		submit(t, e, job)
-		await(t, "it is in the middle", func() bool { return stateOf(t, e, id).Pages > int64(10+r.IntN(60)) || stateOf(t, e, id).Ended })
+		await(t, "it is in the middle",
+			func() bool { return stateOf(t, e, id).Pages > int64(10+r.IntN(60)) || stateOf(t, e, id).Ended })
 		rest(t, e, id)
 		next := edited(r, job)
 		then := map[string]crawl.LeftOut{}
@@ -121,8 +124,8 @@ func TestAPreviewIsWhatComesOfIt(t *testing.T) {
 		must(t, err)
 		dropped, admitted := fates(t, e, id, current.Epoch, before)
 		if said.Queued.Drops.URLs != int64(len(dropped)) || said.LeftOut.Admits.URLs != int64(len(admitted)) {
-			t.Errorf("seed %d, %v: the preview said %d dropped and %d admitted of %d queued; it were %d and %d", seed, said.Changes,
-				said.Queued.Drops.URLs, said.LeftOut.Admits.URLs, said.Queued.URLs, len(dropped), len(admitted))
+			t.Errorf("seed %d, %v: the preview said %d dropped and %d admitted of %d queued; it were %d and %d", seed,
+				said.Changes, said.Queued.Drops.URLs, said.LeftOut.Admits.URLs, said.Queued.URLs, len(dropped), len(admitted))
 		}
 		now := map[string]crawl.LeftOut{}
 		leftOutOf(t, e, id, func(l *crawl.LeftOut) { now[l.Task.URL.String()] = *l })
@@ -133,7 +136,8 @@ func TestAPreviewIsWhatComesOfIt(t *testing.T) {
 				t.Errorf("seed %d: %s was to be dropped by %s, and was not", seed, x.URL, x.Rule)
 			}
 		}
-		if other := exactly(t, e, edited(r, next)); other.Queued.Drops.URLs != said.Queued.Drops.URLs || other.LeftOut.Admits.URLs != said.LeftOut.Admits.URLs {
+		if other := exactly(t, e, edited(r, next)); other.Queued.Drops.URLs != said.Queued.Drops.URLs ||
+			other.LeftOut.Admits.URLs != said.LeftOut.Admits.URLs {
 			differs++ // the figures are not the same whatever the edit is
 		}
 		drops, admits = drops+len(dropped), admits+len(admitted)
@@ -174,7 +178,8 @@ func TestAnUndoneEditLeavesTheSetOfACrawlWithoutIt(t *testing.T) {
 	}
 	_, err = e.Revise(t.Context(), &revised)
 	must(t, err)
-	await(t, "all that was queued before the edit is queued again, or fetched", func() bool { return len(notThere(t, e, revised.ID, queued)) == 0 })
+	await(t, "all that was queued before the edit is queued again, or fetched",
+		func() bool { return len(notThere(t, e, revised.ID, queued)) == 0 })
 	must(t, e.Hold(t.Context(), revised.ID, false))
 	awaitEnd(t, e, plain.ID)
 	awaitRevised(t, e, revised.ID)
@@ -242,9 +247,10 @@ func TestASampleIsNearTheExactAnswer(t *testing.T) {
 	if first.Exact || first.Sampled == 0 || !last.Exact {
 		t.Fatalf("the first answer is %+v, the last %+v", first, last)
 	}
-	for place, of := range map[string][2]preview.Row{"queued": {first.Queued, last.Queued}, "left out": {first.LeftOut, last.LeftOut},
-		"fetched": {first.Fetched, last.Fetched}} {
-		for fate, n := range map[string][2]int64{"": {of[0].URLs, of[1].URLs}, "dropped": {of[0].Drops.URLs, of[1].Drops.URLs}, "admitted": {of[0].Admits.URLs, of[1].Admits.URLs}} {
+	for place, of := range map[string][2]preview.Row{"queued": {first.Queued, last.Queued},
+		"left out": {first.LeftOut, last.LeftOut}, "fetched": {first.Fetched, last.Fetched}} {
+		for fate, n := range map[string][2]int64{"": {of[0].URLs, of[1].URLs},
+			"dropped": {of[0].Drops.URLs, of[1].Drops.URLs}, "admitted": {of[0].Admits.URLs, of[1].Admits.URLs}} {
 			if math.Abs(float64(n[0]-n[1])) > max(float64(n[1])/10, 5) {
 				t.Errorf("%s %s: %d by the sample, %d in truth", place, fate, n[0], n[1])
 			}

@@ -28,7 +28,8 @@ func asSaid(t *testing.T, what string, said *preview.Cell, urls map[string]bool,
 	if got := counted(""); !reflect.DeepEqual(said, got) {
 		t.Errorf("%s: the preview said\n%+v\nand it was\n%+v", what, *said, *got)
 	}
-	if got := counted("another "); len(urls) > 0 && (reflect.DeepEqual(said.Rules, got.Rules) || reflect.DeepEqual(said.Hosts, got.Hosts)) {
+	if got := counted("another "); len(urls) > 0 &&
+		(reflect.DeepEqual(said.Rules, got.Rules) || reflect.DeepEqual(said.Hosts, got.Hosts)) {
 		t.Errorf("%s: a URL that another rule or host decides about would not be found", what)
 	}
 }

@@ -42,7 +42,8 @@ func (all seedFeeds) end() {
 }
 
 // startFeeds begins to read what a job names, but for what is read already.
-func (e *Engine) startFeeds(ctx context.Context, j *engineJob, job *crawl.Job, had seedFeeds) (all seedFeeds, err error) {
+func (e *Engine) startFeeds(ctx context.Context, j *engineJob, job *crawl.Job,
+	had seedFeeds) (all seedFeeds, err error) {
 	var sources []seedSource
 	if job.SeedList != "" {
 		sources = append(sources, listSource(e.store, job, j.stdin))

@@ -68,7 +68,8 @@ func (w *lookWatch) look(ctx context.Context) error {
 		}
 		w.answered[l.ID] = true
 		if err := w.answer(ctx, l); err != nil {
-			return errors.Join(err, w.looks.Answer(ctx, l.ID, crawl.LookAnswer{Node: w.node, Step: crawl.LookFailed, Fault: err.Error()}))
+			return errors.Join(err, w.looks.Answer(ctx, l.ID,
+				crawl.LookAnswer{Node: w.node, Step: crawl.LookFailed, Fault: err.Error()}))
 		}
 	}
 	return nil
@@ -143,7 +144,8 @@ func (w *lookWatch) hold(ctx context.Context, id int64, told *crawl.LookStep, he
 
 // tell tells the audit how far the frontier is, where that changed. What was noted before the audit asked for the end
 // is stored by then.
-func (w *lookWatch) tell(ctx context.Context, id int64, l *frontier.Look, told *crawl.LookStep, read, closing bool) error {
+func (w *lookWatch) tell(ctx context.Context, id int64, l *frontier.Look, told *crawl.LookStep, read,
+	closing bool) error {
 	if *told == 0 && l.Begun() {
 		if err := w.begin(ctx, id, told); err != nil {
 			return err

@@ -71,7 +71,8 @@ func (l *lazyBrowser) giveUp(err error) {
 }
 
 // Render implements render.Browser.
-func (l *lazyBrowser) Render(ctx context.Context, req render.Request, serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
+func (l *lazyBrowser) Render(ctx context.Context, req render.Request,
+	serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
 	b, err := l.open(ctx)
 	if err != nil {
 		return render.Result{}, err

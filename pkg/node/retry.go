@@ -13,7 +13,8 @@ import (
 // Settled is a ledger that finds URLs by their outcomes.
 type Settled interface {
 	crawl.Ledger
-	Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error
+	Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string,
+		each func(crawl.Task) error) error
 }
 
 // retryBatch is how many URLs are opened again by one call.
@@ -22,7 +23,8 @@ const retryBatch = 200
 // Retry opens a job's URLs that ended with one of the verdicts, and for one of the reasons where any are given, again
 // and hands them to the frontier, as if they had never been asked for. It returns their number. Interrupted between the
 // two, a batch is open in the ledger and in no queue, as after a queue was lost.
-func Retry(ctx context.Context, b bus.Bus, ledger Settled, job crawl.JobID, verdicts []crawl.Verdict, reasons []string) (n int, err error) {
+func Retry(ctx context.Context, b bus.Bus, ledger Settled, job crawl.JobID, verdicts []crawl.Verdict,
+	reasons []string) (n int, err error) {
 	var tasks []crawl.Task
 	flush := func() error {
 		if len(tasks) == 0 {

@@ -45,7 +45,8 @@ const (
 var errLookingUp = errors.New("the host's address is being looked up")
 
 func newAddressBook(store keptAddresses, resolver fetcher.Resolver, wake func()) *addressBook {
-	return &addressBook{store: store, resolver: resolver, wake: wake, known: lru.New[string, netip.Addr](knownHosts, 0), pending: map[string]bool{}}
+	return &addressBook{store: store, resolver: resolver, wake: wake, known: lru.New[string, netip.Addr](knownHosts, 0),
+		pending: map[string]bool{}}
 }
 
 // Find implements ring.Addresses. It may ask the store and DNS.

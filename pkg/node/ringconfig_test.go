@@ -13,10 +13,15 @@ func TestWhereAnotherNodesBrokerIs(t *testing.T) {
 		addr            string
 		amqp, api       string
 	}{
-		"the same ports":       {"amqp://10.0.0.1:5672", "http://10.0.0.1:15672", nil, "10.0.0.2:5672", "amqp://u:p@10.0.0.2:5672/v", "http://m:q@10.0.0.2:15672"},
-		"by TLS":               {"amqps://a.test:5671", "https://a.test", nil, "b.test:5671", "amqps://u:p@b.test:5671/v", "https://m:q@b.test"},
-		"another port":         {"amqp://127.0.0.1:5672", "http://127.0.0.1:15672", []string{"n3=http://x:1", "n2=http://127.0.0.1:25672"}, "127.0.0.1:25671", "amqp://u:p@127.0.0.1:25671/v", "http://m:q@127.0.0.1:25672"},
-		"an address of IPv6":   {"amqp://[::1]:5672", "http://[::1]:15672", nil, "[fd00::2]:5672", "amqp://u:p@[fd00::2]:5672/v", "http://m:q@[fd00::2]:15672"},
+		"the same ports": {"amqp://10.0.0.1:5672", "http://10.0.0.1:15672", nil, "10.0.0.2:5672",
+			"amqp://u:p@10.0.0.2:5672/v", "http://m:q@10.0.0.2:15672"},
+		"by TLS": {"amqps://a.test:5671", "https://a.test", nil, "b.test:5671", "amqps://u:p@b.test:5671/v",
+			"https://m:q@b.test"},
+		"another port": {"amqp://127.0.0.1:5672", "http://127.0.0.1:15672",
+			[]string{"n3=http://x:1", "n2=http://127.0.0.1:25672"}, "127.0.0.1:25671", "amqp://u:p@127.0.0.1:25671/v",
+			"http://m:q@127.0.0.1:25672"},
+		"an address of IPv6": {"amqp://[::1]:5672", "http://[::1]:15672", nil, "[fd00::2]:5672",
+			"amqp://u:p@[fd00::2]:5672/v", "http://m:q@[fd00::2]:15672"},
 		"the usual port, left": {"amqp://a", "http://a:15672", nil, "b:5672", "amqp://u:p@b:5672/v", "http://m:q@b:15672"},
 	} {
 		cfg := process.Default()

@@ -78,7 +78,8 @@ func seedsID(job *crawl.Job, examples []crawl.Task) crawl.MessageID {
 }
 
 // newExamples are the tasks of examples that the ledger does not know.
-func newExamples(ctx context.Context, ledger crawl.Ledger, job *crawl.Job, rules *urlrules.Rules, seeds map[weburl.URL]bool) (tasks []crawl.Task, err error) {
+func newExamples(ctx context.Context, ledger crawl.Ledger, job *crawl.Job, rules *urlrules.Rules,
+	seeds map[weburl.URL]bool) (tasks []crawl.Task, err error) {
 	for _, t := range exampleTasks(job, rules, seeds) {
 		entries, err := ledger.Lookup(ctx, job.ID, t.URL.Key())
 		if err != nil {
@@ -99,8 +100,8 @@ func exampleTasks(job *crawl.Job, rules *urlrules.Rules, seeds map[weburl.URL]bo
 		if !crawl.IsURL(example) || err != nil || !job.Topical() || job.SeedsOnly {
 			continue
 		}
-		t := crawl.Task{Job: job.ID, URL: rules.Canonical(u), Kind: crawl.KindPage, Epoch: lifeEpoch(job), Priority: crawl.MaxPriority,
-			Relevance: crawl.RelevanceOf(1)}
+		t := crawl.Task{Job: job.ID, URL: rules.Canonical(u), Kind: crawl.KindPage, Epoch: lifeEpoch(job),
+			Priority: crawl.MaxPriority, Relevance: crawl.RelevanceOf(1)}
 		if reason, _ := rules.Judge(&t, time.Now()); reason == "" && !seeds[t.URL] {
 			seeds[t.URL] = true
 			tasks = append(tasks, t)
@@ -111,7 +112,8 @@ func exampleTasks(job *crawl.Job, rules *urlrules.Rules, seeds map[weburl.URL]bo
 
 // seedTask is the task of a seed, which is canonical. One that is fetched for itself is a page, whatever its name.
 func seedTask(job *crawl.Job, u weburl.URL) crawl.Task {
-	t := crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Epoch: lifeEpoch(job), Priority: crawl.DefaultPriority + 1}
+	t := crawl.Task{Job: job.ID, URL: u, Kind: kindOf(u), Seed: true, Epoch: lifeEpoch(job),
+		Priority: crawl.DefaultPriority + 1}
 	if job.SeedsOnly {
 		t.Kind = crawl.KindPage
 	}
@@ -153,7 +155,8 @@ func kindOf(seed weburl.URL) crawl.Kind {
 const robotsLookups = 16
 
 // knownSitemaps are the sitemaps that the stored rules of the seeds' origins name.
-func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, seeds []crawl.Task) (out []crawl.Event, err error) {
+func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job,
+	seeds []crawl.Task) (out []crawl.Event, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(robotsLookups)
 	seen, found := map[string]bool{}, make([][]crawl.Event, len(seeds))

@@ -65,7 +65,8 @@ func noteOfList(store *local.Store, job *crawl.Job) string {
 
 // listSource is the list that a job names. stdin is where it comes from if it has no file; nil: it does not come.
 func listSource(store *local.Store, job *crawl.Job, stdin io.Reader) seedSource {
-	s := seedSource{List: seedlist.List{Name: job.SeedList, Open: func() (io.ReadCloser, error) { return os.Open(job.SeedList) }},
+	s := seedSource{List: seedlist.List{Name: job.SeedList,
+		Open: func() (io.ReadCloser, error) { return os.Open(job.SeedList) }},
 		note: noteOfList(store, job), stat: func() (int64, time.Time, error) { return statFile(job.SeedList) }}
 	if job.SeedList != seedlist.Stdin {
 		return s
@@ -146,7 +147,8 @@ func (f *seedFeed) begin(ctx context.Context, fault error) error {
 		close(f.done)
 		return err
 	}
-	lf.event = func(b crawl.Batch) crawl.Event { return &crawl.Claim{Batch: b} } // a root: it survives when Publish returns
+	// a root: it survives when Publish returns
+	lf.event = func(b crawl.Batch) crawl.Event { return &crawl.Claim{Batch: b} }
 	lf.count, lf.note = f.state.Count, f.note
 	ctx, f.stop = context.WithCancel(ctx)
 	go func() {

@@ -40,7 +40,8 @@ type listFeed struct {
 
 // FeedSeeds hands the seeds of a list to the DUE over a cluster's bus: those that the ledger does not know. Called
 // again after a crash it reads the list from its beginning, and queues nothing twice.
-func FeedSeeds(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job, list *seedlist.List) (seedlist.Count, error) {
+func FeedSeeds(ctx context.Context, b bus.Bus, ledger crawl.Ledger, rules crawl.RobotsStore, job *crawl.Job,
+	list *seedlist.List) (seedlist.Count, error) {
 	f, err := newListFeed(b, ledger, job, list)
 	if err != nil {
 		return seedlist.Count{}, err

@@ -55,9 +55,11 @@ func TestSeedsTakeNoMemory(t *testing.T) {
 			before := heapAfterSeeds(t, l, w, 0, firstSeeds, tt.host)
 			after := heapAfterSeeds(t, l, w, firstSeeds, allSeeds, tt.host)
 			growth := float64(after-before) / (allSeeds - firstSeeds)
-			t.Logf("live heap: %d KiB after %d seeds, %d KiB after %d: %.1f bytes a seed", before>>10, firstSeeds, after>>10, allSeeds, growth)
+			t.Logf("live heap: %d KiB after %d seeds, %d KiB after %d: %.1f bytes a seed", before>>10, firstSeeds, after>>10,
+				allSeeds, growth)
 			if (growth > mostHeap) != tt.leak {
-				t.Errorf("the live heap grew by %.1f bytes a seed; the bound is %d, and the list was kept: %v", growth, mostHeap, tt.leak)
+				t.Errorf("the live heap grew by %.1f bytes a seed; the bound is %d, and the list was kept: %v", growth, mostHeap,
+					tt.leak)
 			}
 			runtime.KeepAlive(&kept)
 		})

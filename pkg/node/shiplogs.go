@@ -30,8 +30,9 @@ type logShipper struct {
 }
 
 func newLogShipper(p *process.Program, open func(ctx context.Context) (*mongo.Store, error)) *logShipper {
-	s := &logShipper{p: p, open: open, boot: fmt.Sprintf("%s/%s/%x", p.Config.Node, p.Name, time.Now().UnixMilli()), dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "whirlpool_log_lines_dropped_total",
-		Help: "Lines of the log that are not among those of all programs, because these could not be stored in time."})}
+	s := &logShipper{p: p, open: open, boot: fmt.Sprintf("%s/%s/%x", p.Config.Node, p.Name, time.Now().UnixMilli()),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "whirlpool_log_lines_dropped_total",
+			Help: "Lines of the log that are not among those of all programs, because these could not be stored in time."})}
 	p.Registry.MustRegister(s.dropped)
 	return s
 }
@@ -92,8 +93,8 @@ func (s *logShipper) ship(ctx context.Context) (err error) {
 func (s *logShipper) linesOf(entries []process.LogEntry, dropped int64) []mongo.ProgramLine {
 	out := make([]mongo.ProgramLine, 0, len(entries)+1)
 	line := func(e *process.LogEntry) {
-		l := mongo.ProgramLine{ID: fmt.Sprintf("%s.%d", s.boot, e.Number), At: e.At, Level: e.Level.String(), Program: s.p.Name, Node: s.p.Config.Node, Message: e.Message,
-			Fields: map[string]string{}}
+		l := mongo.ProgramLine{ID: fmt.Sprintf("%s.%d", s.boot, e.Number), At: e.At, Level: e.Level.String(),
+			Program: s.p.Name, Node: s.p.Config.Node, Message: e.Message, Fields: map[string]string{}}
 		for name, value := range e.Fields {
 			switch name {
 			case "service", "node":
@@ -106,7 +107,8 @@ func (s *logShipper) linesOf(entries []process.LogEntry, dropped int64) []mongo.
 		out = append(out, l)
 	}
 	if dropped > 0 {
-		line(&process.LogEntry{Number: -entries[0].Number, At: entries[0].At, Level: entries[0].Level, Message: fmt.Sprintf("%d lines before this one were dropped: they could not be stored in time", dropped)})
+		line(&process.LogEntry{Number: -entries[0].Number, At: entries[0].At, Level: entries[0].Level,
+			Message: fmt.Sprintf("%d lines before this one were dropped: they could not be stored in time", dropped)})
 	}
 	for i := range entries {
 		line(&entries[i])

@@ -83,8 +83,8 @@ func handle[In crawl.Event](n *Node, topic string, h pipeline.Handler[In]) {
 	if len(stage.Takes) > 1 {
 		name = topic
 	}
-	cfg := pipeline.Config{Name: name, Topic: topic, Routes: stage.Routes(), Workers: n.cfg.Workers[role], Limit: n.cfg.Limits[role],
-		Held: n.deps.Held, Bodies: n.deps.Stores.Bodies, Log: n.log, Metrics: n.metrics}
+	cfg := pipeline.Config{Name: name, Topic: topic, Routes: stage.Routes(), Workers: n.cfg.Workers[role],
+		Limit: n.cfg.Limits[role], Held: n.deps.Held, Bodies: n.deps.Stores.Bodies, Log: n.log, Metrics: n.metrics}
 	n.stages = append(n.stages, func(ctx context.Context) error { return pipeline.Run(ctx, n.deps.Bus, cfg, h) })
 }
 
@@ -103,8 +103,8 @@ func makeFetcher(n *Node) error {
 	}
 	d, s := &n.deps, &n.deps.Stores
 	deps := fetcher.Deps{Jobs: d.Jobs, Robots: rules, Bodies: s.Bodies, Archive: s.Archive,
-		Archived: s.Archived, DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger, Attempts: s.Attempts,
-		Jars: s.Jars, OwnJars: s.OwnJars, Resources: s.Resources}
+		Archived: s.Archived, DNS: d.Resolver, Metrics: d.Registry, Redirects: s.Redirects, Ledger: s.Ledger,
+		Attempts: s.Attempts, Jars: s.Jars, OwnJars: s.OwnJars, Resources: s.Resources}
 	if d.Plugins != nil {
 		deps.Plugins = hooks.New(d.Plugins)
 	}
@@ -138,8 +138,9 @@ func makeParser(n *Node) error {
 
 func makeContentSeen(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
-	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept, Texts: s.Texts, Attempts: s.Attempts,
-		Bodies: s.Bodies, Renders: s.Renders, Trials: s.Trials, Queue: d.RenderQueue, Metrics: d.Registry}, n.log)
+	h := contentseen.New(contentseen.Stores{Jobs: d.Jobs, Content: s.Content, Pages: s.Pages, Unkept: s.Unkept,
+		Texts: s.Texts, Attempts: s.Attempts, Bodies: s.Bodies, Renders: s.Renders, Trials: s.Trials, Queue: d.RenderQueue,
+		Metrics: d.Registry}, n.log)
 	if d.Plugins != nil {
 		h.UsePlugins(hooks.New(d.Plugins))
 	}
@@ -153,8 +154,9 @@ func makeRenderer(n *Node) error {
 	if goes == nil && s.Spending != nil {
 		goes = spending{d.Jobs, s.Spending}.goes
 	}
-	handle(n, crawl.TopicRender, renderer.New(renderer.Deps{Jobs: d.Jobs, Bodies: s.Bodies, Resources: s.Resources, Renders: s.Renders,
-		Attempts: s.Attempts, Browser: d.Browser, Goes: goes, Archive: s.Archive, Archived: s.Archived, Pictures: d.Pictures, Log: n.log, Metrics: d.Registry}))
+	handle(n, crawl.TopicRender, renderer.New(renderer.Deps{Jobs: d.Jobs, Bodies: s.Bodies, Resources: s.Resources,
+		Renders: s.Renders, Attempts: s.Attempts, Browser: d.Browser, Goes: goes, Archive: s.Archive, Archived: s.Archived,
+		Pictures: d.Pictures, Log: n.log, Metrics: d.Registry}))
 	return nil
 }
 
@@ -179,17 +181,20 @@ func makeHostSplitter(n *Node) error {
 
 func makeDUE(n *Node) error {
 	d, s := &n.deps, &n.deps.Stores
-	handle(n, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts, Jobs: d.Jobs,
-		Owners: d.Owners, Following: s.Following, Resources: s.Resources, Renders: s.Renders, Revisits: s.Revisits}))
+	handle(n, crawl.TopicDUE, due.New(due.Deps{URLs: s.URLs, Ledger: s.Ledger, Budgets: s.Budgets, Attempts: s.Attempts,
+		Jobs: d.Jobs, Owners: d.Owners, Following: s.Following, Resources: s.Resources, Renders: s.Renders,
+		Revisits: s.Revisits}))
 	return nil
 }
 
 func makeFrontier(n *Node) (err error) {
 	d, s := &n.deps, &n.deps.Stores
 	n.judge = urlfilter.NewJudge(d.Jobs)
-	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task, Promise: topical.NewPromises(d.Jobs).Of, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
-		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring, Following: s.Following,
-		Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes, Resources: s.Resources, Trials: s.Trials, Revisits: s.Revisits})
+	n.frontier, err = frontier.New(n.cfg.Frontier, frontier.Deps{Judge: n.judge.Task,
+		Promise: topical.NewPromises(d.Jobs).Of, Queues: s.Queues, Ledger: s.Ledger, Hosts: s.Hosts,
+		Jobs: d.Jobs, Attempts: s.Attempts, Bus: d.Bus, Resolver: d.Resolver, Log: d.Log, Ring: d.Ring,
+		Following: s.Following, Places: s.Places, Quiet: d.Quiet, Spending: s.Spending, Nodes: d.Nodes,
+		Resources: s.Resources, Trials: s.Trials, Revisits: s.Revisits})
 	if err == nil {
 		handle(n, crawl.TopicFrontierIn, n.frontier.In())
 		handle(n, crawl.TopicOutcome, n.frontier.Outcomes())

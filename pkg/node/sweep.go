@@ -62,7 +62,8 @@ func (s *sweeper) pass(ctx context.Context, id crawl.JobID) error {
 
 // lastPass reports whether the sweep of a job is done: nothing of the job is under way, and a pass over everything lets
 // in nothing. Whether something is under way is asked while no other pass runs: what such a pass let in is.
-func (s *sweeper) lastPass(ctx context.Context, id crawl.JobID, still func(context.Context) (bool, error)) (done bool, err error) {
+func (s *sweeper) lastPass(ctx context.Context, id crawl.JobID,
+	still func(context.Context) (bool, error)) (done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ok, err := still(ctx); err != nil || !ok {
@@ -157,7 +158,8 @@ func (s *sweeper) letIn(ctx context.Context, job *crawl.Job, tasks []crawl.Task,
 	if err := s.left.Release(ctx, job.ID, dismissed...); err != nil {
 		return err
 	}
-	m := bus.Message{ID: chunkID(job, tasks), Event: &crawl.Filtered{Batch: crawl.Batch{Job: job.ID, Tasks: tasks, Epoch: job.Epoch}}}
+	m := bus.Message{ID: chunkID(job, tasks),
+		Event: &crawl.Filtered{Batch: crawl.Batch{Job: job.ID, Tasks: tasks, Epoch: job.Epoch}}}
 	for range sweepTries {
 		if err := s.bus.Publish(ctx, m); err != nil {
 			return err
@@ -165,7 +167,8 @@ func (s *sweeper) letIn(ctx context.Context, job *crawl.Job, tasks []crawl.Task,
 		if taken, err := s.taken(ctx, job, tasks); taken || err != nil {
 			return err
 		}
-		s.log.Warn("URLs that are let in were not claimed in time: they are sent again", "job", job.ID, "urls", len(tasks), "first", tasks[0].URL)
+		s.log.Warn("URLs that are let in were not claimed in time: they are sent again", "job", job.ID, "urls", len(tasks),
+			"first", tasks[0].URL)
 	}
 	return fmt.Errorf("%d URLs, the first %s, were not claimed: see the dead letters", len(tasks), tasks[0].URL)
 }

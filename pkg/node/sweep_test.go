@@ -43,7 +43,8 @@ func (c *claimer) Publish(ctx context.Context, msgs ...bus.Message) error {
 			c.drop--
 			continue
 		}
-		events, err := c.due.Handle(pipeline.WithDelivery(ctx, pipeline.Delivery{ID: m.ID}), &crawl.Claim{Batch: m.Event.(*crawl.Filtered).Batch})
+		events, err := c.due.Handle(pipeline.WithDelivery(ctx, pipeline.Delivery{ID: m.ID}),
+			&crawl.Claim{Batch: m.Event.(*crawl.Filtered).Batch})
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,8 @@ func newSwept(t *testing.T, change func(*crawl.Job)) *swept {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	job := crawl.DefaultJob()
-	job.ID, job.Seeds, job.MaxDepth, job.Exclude, job.PagesPerLevel = "j", []string{"http://a.test/"}, 1, []string{"/x/"}, 1
+	job.ID, job.Seeds, job.MaxDepth, job.Exclude, job.PagesPerLevel = "j", []string{"http://a.test/"}, 1, []string{"/x/"},
+		1
 	ctx := context.Background()
 	var excluded []crawl.Exclusion
 	for i := range sweptURLs {
@@ -101,15 +103,17 @@ func newSwept(t *testing.T, change func(*crawl.Job)) *swept {
 			t.Fatal(err)
 		}
 	}
-	s := &swept{store: store, bus: &claimer{fresh: map[string]int{}, due: due.New(due.Deps{URLs: store.URLs(), Ledger: store.URLs(),
-		Budgets: store.Budgets(), Attempts: store.AttemptLog(), Jobs: store.Jobs()})}}
-	s.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: s.bus, judge: urlfilter.NewJudge(store.Jobs()),
-		log: slog.New(slog.DiscardHandler), patience: 50 * time.Millisecond}
+	s := &swept{store: store, bus: &claimer{fresh: map[string]int{},
+		due: due.New(due.Deps{URLs: store.URLs(), Ledger: store.URLs(),
+			Budgets: store.Budgets(), Attempts: store.AttemptLog(), Jobs: store.Jobs()})}}
+	s.sweeper = &sweeper{jobs: store.Jobs(), left: store.URLs(), look: store.URLs(), bus: s.bus,
+		judge: urlfilter.NewJudge(store.Jobs()), log: slog.New(slog.DiscardHandler), patience: 50 * time.Millisecond}
 	return s
 }
 
 func sweptURL(t *testing.T, i int) weburl.URL {
-	u, err := weburl.Parse(fmt.Sprintf("http://%s/%s/%d", []string{"a.test", "a.test", "b.test", "a.test"}[i%4], []string{"d", "x", "s", "l"}[i%4], i))
+	u, err := weburl.Parse(fmt.Sprintf("http://%s/%s/%d", []string{"a.test", "a.test", "b.test", "a.test"}[i%4],
+		[]string{"d", "x", "s", "l"}[i%4], i))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +125,9 @@ func dismiss(t *testing.T, store *local.Store, task crawl.Task) {
 	ctx := context.Background()
 	_, err := store.URLs().Claim(ctx, "j", crawl.MessageID{2}, []crawl.Task{task})
 	left := crawl.LeftOut{Task: task, Reason: crawl.ReasonLevelBudget}
-	if err = errors.Join(err, store.URLs().Finish(ctx, "j", crawl.Entry{Key: task.URL.Key(), Verdict: crawl.VerdictExcluded, Reason: left.Reason,
-		Left: &left})); err != nil {
+	if err = errors.Join(err, store.URLs().Finish(ctx, "j",
+		crawl.Entry{Key: task.URL.Key(), Verdict: crawl.VerdictExcluded, Reason: left.Reason,
+			Left: &left})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,12 +151,16 @@ func TestTheSweepLetsInWhatARevisionWants(t *testing.T) {
 		change func(*crawl.Job)
 		want   [4]int // by depth, exclude, scope, level
 	}{
-		"nothing":         {func(j *crawl.Job) { j.Politeness.Delay++ }, [4]int{}},
-		"depth":           {func(j *crawl.Job) { j.MaxDepth, j.PagesPerLevel = 2, 0 }, [4]int{0: fourth, 3: fourth}},
-		"pattern":         {func(j *crawl.Job) { j.Exclude = nil; j.PagesPerLevel = 2 * fourth }, [4]int{1: -1, 3: -1}},
-		"scope":           {func(j *crawl.Job) { j.Seeds = append(j.Seeds, "http://b.test/"); j.PagesPerLevel = 0 }, [4]int{2: fourth, 3: fourth}},
-		"a budget":        {func(j *crawl.Job) { j.PagesPerLevel = 11 }, [4]int{3: 11}},
-		"no rule is left": {func(j *crawl.Job) { j.MaxDepth, j.Exclude, j.Scope, j.PagesPerLevel = -1, nil, crawl.ScopeAny, 0 }, [4]int{fourth, fourth, fourth, fourth}},
+		"nothing": {func(j *crawl.Job) { j.Politeness.Delay++ }, [4]int{}},
+		"depth":   {func(j *crawl.Job) { j.MaxDepth, j.PagesPerLevel = 2, 0 }, [4]int{0: fourth, 3: fourth}},
+		"pattern": {func(j *crawl.Job) { j.Exclude = nil; j.PagesPerLevel = 2 * fourth }, [4]int{1: -1, 3: -1}},
+		"scope": {func(j *crawl.Job) { j.Seeds = append(j.Seeds, "http://b.test/"); j.PagesPerLevel = 0 },
+			[4]int{2: fourth, 3: fourth}},
+		"a budget": {func(j *crawl.Job) { j.PagesPerLevel = 11 }, [4]int{3: 11}},
+		"no rule is left": {func(j *crawl.Job) {
+			j.MaxDepth, j.Exclude, j.Scope, j.PagesPerLevel = -1, nil, crawl.ScopeAny,
+				0
+		}, [4]int{fourth, fourth, fourth, fourth}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +204,8 @@ func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {
 			}
 			s.look = s.store.URLs()
 			s.bus.fail = 1
-			if _, err := s.lastPass(context.Background(), "j", nothingUnderWay); err == nil && cut < 2 { // later there may be nothing left to send
+			// later there may be nothing left to send
+			if _, err := s.lastPass(context.Background(), "j", nothingUnderWay); err == nil && cut < 2 {
 				t.Fatal("a broker that is away is no error")
 			}
 			s.bus.drop = 1 // and a message is lost
@@ -210,8 +220,9 @@ func TestTheSweepGoesOnWhereItWasCutOff(t *testing.T) {
 				t.Errorf("let in %v, before the end %v", got, before)
 			}
 			tally, err := s.store.URLs().Tally(context.Background(), "j")
-			if err != nil || tally.Claimed != sweptURLs || len(slices.DeleteFunc([]int64{tally.Excluded[crawl.ReasonDepth], tally.Verdicts["excluded"]},
-				func(n int64) bool { return n == 0 })) > 0 {
+			if err != nil || tally.Claimed != sweptURLs ||
+				len(slices.DeleteFunc([]int64{tally.Excluded[crawl.ReasonDepth], tally.Verdicts["excluded"]},
+					func(n int64) bool { return n == 0 })) > 0 {
 				t.Errorf("tally %+v, %v", tally, err)
 			}
 		})

@@ -33,7 +33,8 @@ type foundURLs struct {
 }
 
 // Claim implements crawl.URLSet.
-func (f foundURLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (f foundURLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	answers, err := f.URLSet.Claim(ctx, job, by, tasks)
 	for i, a := range answers {
 		if a == crawl.New && tasks[i].Kind == crawl.KindPage {

@@ -85,7 +85,8 @@ func (t *tenure) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, err
 
 func interrupted(f *crawl.Fetch, why string, contacted bool) *crawl.Outcome {
 	now := time.Now()
-	out := &crawl.Outcome{Task: f.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonInterrupted, Detail: why, Started: now}
+	out := &crawl.Outcome{Task: f.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonInterrupted, Detail: why,
+		Started: now}
 	if contacted {
 		out.Ended = now
 	}

@@ -34,10 +34,12 @@ func TestRequestsEndWithTheTenure(t *testing.T) {
 		want          crawl.Verdict
 		begin, finish int64
 	}{
-		"nothing changes":          {leased: 3, want: crawl.VerdictDone, begin: 1, finish: 1},
-		"leased under another":     {leased: 2, want: crawl.VerdictInterrupted},
-		"the registration is gone": {leased: 3, change: func(now *atomic.Uint64) { now.Store(0) }, contacted: true, want: crawl.VerdictInterrupted, begin: 1},
-		"there is another":         {leased: 3, change: func(now *atomic.Uint64) { now.Store(4) }, contacted: true, want: crawl.VerdictInterrupted, begin: 1},
+		"nothing changes":      {leased: 3, want: crawl.VerdictDone, begin: 1, finish: 1},
+		"leased under another": {leased: 2, want: crawl.VerdictInterrupted},
+		"the registration is gone": {leased: 3, change: func(now *atomic.Uint64) { now.Store(0) }, contacted: true,
+			want: crawl.VerdictInterrupted, begin: 1},
+		"there is another": {leased: 3, change: func(now *atomic.Uint64) { now.Store(4) }, contacted: true,
+			want: crawl.VerdictInterrupted, begin: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,8 +59,10 @@ func TestRequestsEndWithTheTenure(t *testing.T) {
 					t.Fatalf("%v, %v", events, err)
 				}
 				out := events[0].(*crawl.Outcome)
-				if out.Verdict != tt.want || f.requests.Load() != tt.begin || f.ended.Load() != tt.finish || tt.want == crawl.VerdictInterrupted && out.Contacted() != tt.contacted {
-					t.Errorf("%v (contacted %v), %d requests, %d ended", out.Verdict, out.Contacted(), f.requests.Load(), f.ended.Load())
+				if out.Verdict != tt.want || f.requests.Load() != tt.begin || f.ended.Load() != tt.finish ||
+					tt.want == crawl.VerdictInterrupted && out.Contacted() != tt.contacted {
+					t.Errorf("%v (contacted %v), %d requests, %d ended", out.Verdict, out.Contacted(), f.requests.Load(),
+						f.ended.Load())
 				}
 			})
 		})

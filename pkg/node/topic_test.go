@@ -26,11 +26,16 @@ func topicalWeb() fakeweb.Config {
 }
 
 var examples = map[string][]string{
-	"de": {"der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei",
-		"einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sei"},
-	"other": {"the of and to in is that for it with as was on be by at this from or are an have not but which all were they one their has there been",
-		"de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont la avec son aux cette ont ses mais comme",
-		"и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой год от так о для ты же все тот мочь вы человек"},
+	"de": {"der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er " +
+		"hat dass sie nach wird bei",
+		"einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde " +
+			"sei"},
+	"other": {"the of and to in is that for it with as was on be by at this from or are an have not but which all were " +
+		"they one their has there been",
+		"de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont la avec son aux " +
+			"cette ont ses mais comme",
+		"и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой год от так о для ты же все " +
+			"тот мочь вы человек"},
 }
 
 // topicalJob crawls for pages in one language, from the seeds of the web.

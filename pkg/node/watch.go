@@ -75,7 +75,8 @@ func (e *Engine) markEnded(j *engineJob) error {
 		return e.start(j)
 	}
 	if err := e.archives.end(j.id); err != nil {
-		e.log.Warn("the WARC files of a job that has ended were not closed; the next start finishes them", "job", j.id, "error", err)
+		e.log.Warn("the WARC files of a job that has ended were not closed; the next start finishes them", "job", j.id,
+			"error", err)
 	}
 	m.Ended, m.EndedBy = true, crawl.EpochOf(job.Epoch)
 	if err := e.setMark(ctx, j, m); err != nil {

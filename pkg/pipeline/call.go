@@ -35,7 +35,8 @@ type calls[In crawl.Event] struct {
 }
 
 func newCalls[In crawl.Event](stage string, h Handler[In], limit time.Duration) *calls[In] {
-	return &calls[In]{stage: stage, handler: h, limit: limit, abandoned: map[crawl.MessageID]time.Time{}, active: map[*call]struct{}{}}
+	return &calls[In]{stage: stage, handler: h, limit: limit, abandoned: map[crawl.MessageID]time.Time{},
+		active: map[*call]struct{}{}}
 }
 
 type answer struct {

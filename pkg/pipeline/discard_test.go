@@ -20,8 +20,8 @@ func TestWhatWasDiscardedIsLetGo(t *testing.T) {
 		return nil, fmt.Errorf("job: %w", crawl.ErrDiscarded)
 	})
 	got := gather(t, reg)
-	if s.results[0] != nil || got["whirlpool_stage_messages_discarded_total"] != 1 || got["whirlpool_stage_messages_dead_total"] != 0 ||
-		got["whirlpool_stage_messages_retried_total"] != 0 {
+	if s.results[0] != nil || got["whirlpool_stage_messages_discarded_total"] != 1 ||
+		got["whirlpool_stage_messages_dead_total"] != 0 || got["whirlpool_stage_messages_retried_total"] != 0 {
 		t.Errorf("settled with %v, counted %v", s.results[0], got)
 	}
 }

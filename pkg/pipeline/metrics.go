@@ -34,12 +34,14 @@ func (m *Metrics) bounded(stage string, most int) {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	labels := []string{"stage"}
 	counter := func(name, help string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help}, labels)
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name,
+			Help: help}, labels)
 		reg.MustRegister(c)
 		return c
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help}, labels)
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "stage", Name: name, Help: help},
+			labels)
 		reg.MustRegister(g)
 		return g
 	}
@@ -74,9 +76,10 @@ func (m *Metrics) of(stage string, workers bus.Workers) *figures {
 		return nil
 	}
 	m.bounded(stage, workers.Most())
-	return &figures{in: m.in.WithLabelValues(stage), out: m.out.WithLabelValues(stage), retried: m.retried.WithLabelValues(stage),
-		dead: m.dead.WithLabelValues(stage), discarded: m.discarded.WithLabelValues(stage),
-		latency: m.latency.WithLabelValues(stage), busy: m.busy.WithLabelValues(stage), load: &m.load}
+	return &figures{in: m.in.WithLabelValues(stage), out: m.out.WithLabelValues(stage),
+		retried: m.retried.WithLabelValues(stage), dead: m.dead.WithLabelValues(stage),
+		discarded: m.discarded.WithLabelValues(stage), latency: m.latency.WithLabelValues(stage),
+		busy: m.busy.WithLabelValues(stage), load: &m.load}
 }
 
 // began notes that a worker took up a message.

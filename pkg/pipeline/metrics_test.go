@@ -31,10 +31,11 @@ func gather(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 func TestBusyWorkersAreCountedWhileTheyWork(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	var during map[string]float64
-	run(t, &script{deliver: []bus.Message{message()}}, pipeline.NewMetrics(reg), func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
-		during = gather(t, reg)
-		return nil, nil
-	})
+	run(t, &script{deliver: []bus.Message{message()}}, pipeline.NewMetrics(reg),
+		func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+			during = gather(t, reg)
+			return nil, nil
+		})
 	const busy, limit = "whirlpool_stage_workers_busy", "whirlpool_stage_workers_limit"
 	if after := gather(t, reg); during[busy] != 1 || after[busy] != 0 || during[limit] != 1 {
 		t.Errorf("busy %v of %v, afterwards %v", during[busy], during[limit], after[busy])

@@ -73,7 +73,8 @@ func WithDelivery(ctx context.Context, d Delivery) context.Context {
 // Run consumes the stage's topic until ctx is done. It returns when the handlers have returned. While the bound of its
 // workers is 0 it consumes nothing.
 func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[In]) error {
-	r := &runner[In]{cfg: cfg, bus: b, handler: h, keeper: keeper{cfg.Name, cfg.Bodies}, calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
+	r := &runner[In]{cfg: cfg, bus: b, handler: h, keeper: keeper{cfg.Name, cfg.Bodies},
+		calls: newCalls(cfg.Name, h, cfg.Limit), figures: cfg.Metrics.of(cfg.Name, cfg.Workers)}
 	if cfg.Limit > 0 {
 		stop := make(chan struct{})
 		defer close(stop)
@@ -89,7 +90,8 @@ func Run[In crawl.Event](ctx context.Context, b bus.Bus, cfg Config, h Handler[I
 func (r *runner[In]) abandon(w *call, err error) {
 	err = r.cutOff(err, w.attempt)
 	args := append([]any{"stage", r.cfg.Name, "id", w.id}, about(w.event)...)
-	r.cfg.Log.Error("a handler does not return: its message is abandoned", append(args, "attempt", w.attempt, "error", err)...)
+	r.cfg.Log.Error("a handler does not return: its message is abandoned",
+		append(args, "attempt", w.attempt, "error", err)...)
 	w.by.Abandon(err)
 }
 

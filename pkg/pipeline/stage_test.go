@@ -121,8 +121,10 @@ func TestFaults(t *testing.T) {
 		permanent bool
 		want      string
 	}{
-		"an error is passed on":      {script{}, func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, broken }, false, "store is away"},
-		"a panic buries the message": {script{}, func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { panic("poison") }, true, "poison"},
+		"an error is passed on": {script{},
+			func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return nil, broken }, false, "store is away"},
+		"a panic buries the message": {script{},
+			func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { panic("poison") }, true, "poison"},
 		"outputs that cannot be published": {script{refuse: broken},
 			func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 				return []crawl.Event{&crawl.Outcome{}}, nil
@@ -137,7 +139,8 @@ func TestFaults(t *testing.T) {
 			run(t, &s, nil, tt.handle)
 			err := s.results[0]
 			if err == nil || crawl.IsPermanent(err) != tt.permanent || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v (permanent %v), want one with %q (permanent %v)", err, crawl.IsPermanent(err), tt.want, tt.permanent)
+				t.Errorf("error %v (permanent %v), want one with %q (permanent %v)", err, crawl.IsPermanent(err), tt.want,
+					tt.permanent)
 			}
 			if len(s.published) > 0 {
 				t.Errorf("published %+v in spite of it", s.published)
@@ -166,13 +169,15 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 		err     error
 		want    []string
 	}{
-		"a task":                    {&crawl.Fetch{Task: task}, 1, later, []string{"level=WARN", "stage=test", "job=j", "url=http://a.test/", "attempt=1", "error=later"}},
-		"often":                     {&crawl.Fetch{Task: task}, 3, later, []string{"level=ERROR"}},
-		"for good":                  {&crawl.Fetch{Task: task}, 0, crawl.Permanent(later), []string{"level=ERROR"}},
-		"an event of another topic": {&crawl.Page{Task: task}, 0, nil, []string{"level=ERROR", "job=j", "url=http://a.test/", "*crawl.Page"}},
-		"a batch":                   {&crawl.Filtered{Batch: batch}, 0, nil, []string{"job=j", "urls=2", "*crawl.Filtered"}},
-		"an event without subject":  {blank{}, 0, nil, []string{"stage=test", "pipeline_test.blank"}},
-		"no event":                  {nil, 0, nil, []string{"stage=test", "<nil>"}},
+		"a task": {&crawl.Fetch{Task: task}, 1, later,
+			[]string{"level=WARN", "stage=test", "job=j", "url=http://a.test/", "attempt=1", "error=later"}},
+		"often":    {&crawl.Fetch{Task: task}, 3, later, []string{"level=ERROR"}},
+		"for good": {&crawl.Fetch{Task: task}, 0, crawl.Permanent(later), []string{"level=ERROR"}},
+		"an event of another topic": {&crawl.Page{Task: task}, 0, nil,
+			[]string{"level=ERROR", "job=j", "url=http://a.test/", "*crawl.Page"}},
+		"a batch":                  {&crawl.Filtered{Batch: batch}, 0, nil, []string{"job=j", "urls=2", "*crawl.Filtered"}},
+		"an event without subject": {blank{}, 0, nil, []string{"stage=test", "pipeline_test.blank"}},
+		"no event":                 {nil, 0, nil, []string{"stage=test", "<nil>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -287,7 +292,8 @@ func TestSettlersAreToldAfterTheOutputsArePublished(t *testing.T) {
 			s := &settler{bus: b, err: tt.noted, handler: func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
 				return make([]crawl.Event, tt.outputs), tt.handled
 			}}
-			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+				Log: slog.New(slog.DiscardHandler)}
 			if err := pipeline.Run[*crawl.Fetch](t.Context(), b, cfg, s); err != nil {
 				t.Fatal(err)
 			}
@@ -306,14 +312,16 @@ func TestAPanicKeepsItsStack(t *testing.T) {
 	for name, limit := range map[string]time.Duration{"called directly": 0, "with a limit": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit, Log: slog.New(slog.NewTextHandler(&out, nil))}
+			cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: limit,
+				Log: slog.New(slog.NewTextHandler(&out, nil))}
 			s := &script{deliver: []bus.Message{message()}}
 			h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { return poisoned(nil), nil })
 			if err := pipeline.Run(t.Context(), s, cfg, h); err != nil {
 				t.Fatal(err)
 			}
 			for where, text := range map[string]string{"the error": s.results[0].Error(), "the log": out.String()} {
-				if !strings.Contains(text, "stage test panicked") || !strings.Contains(text, "poisoned") || !strings.Contains(text, "stage_test.go:") {
+				if !strings.Contains(text, "stage test panicked") || !strings.Contains(text, "poisoned") ||
+					!strings.Contains(text, "stage_test.go:") {
 					t.Errorf("%s says %q, want the stage and the stack", where, text)
 				}
 			}
@@ -355,7 +363,8 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 					return []crawl.Event{&crawl.Page{}}, nil
 				})
 				var out bytes.Buffer
-				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Minute, Log: slog.New(slog.NewTextHandler(&out, nil))}
+				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Limit: time.Minute,
+					Log: slog.New(slog.NewTextHandler(&out, nil))}
 				began := time.Now()
 				if err := pipeline.Run(t.Context(), s, cfg, h); err != nil {
 					t.Fatal(err)
@@ -364,12 +373,15 @@ func TestAHandlerThatNeverEndsIsCutOff(t *testing.T) {
 				for i := 0; i < len(s.results); i += 2 {
 					err := s.results[i]
 					again, _ := bus.Disposition(err, i/2)
-					if err == nil || !strings.Contains(err.Error(), "stage test: cut off after 1m0s") || again != (i < 4) || s.results[i+1] != nil {
+					if err == nil || !strings.Contains(err.Error(), "stage test: cut off after 1m0s") || again != (i < 4) ||
+						s.results[i+1] != nil {
 						t.Errorf("delivery %d: error %v (again: %v); of the other message %v", i/2, err, again, s.results[i+1])
 					}
 				}
-				if want := map[bool]int64{true: 3, false: 1}[obeys]; calls.Load() != want || took > 4*time.Minute || len(s.published) != 3 {
-					t.Errorf("%d calls in %v, %d outputs; want %d calls, and those of the other message", calls.Load(), took, len(s.published), want)
+				if want := map[bool]int64{true: 3, false: 1}[obeys]; calls.Load() != want || took > 4*time.Minute ||
+					len(s.published) != 3 {
+					t.Errorf("%d calls in %v, %d outputs; want %d calls, and those of the other message", calls.Load(), took,
+						len(s.published), want)
 				}
 				close(open) // what it returns now is nobody's
 				synctest.Wait()

@@ -47,7 +47,8 @@ func (c *calls[In]) enter(w *call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if began, ok := c.abandoned[w.id]; ok {
-		return &cutError{fmt.Errorf("its handler was called %v ago and has not returned", time.Since(began).Round(time.Second))}
+		return &cutError{fmt.Errorf("its handler was called %v ago and has not returned",
+			time.Since(began).Round(time.Second))}
 	}
 	if last := len(c.leashes) - 1; last >= 0 && c.leashes[last].life == life {
 		w.leash, c.leashes = c.leashes[last], c.leashes[:last]
@@ -106,7 +107,8 @@ func (c *calls[In]) watch(stop <-chan struct{}, held func() bool, abandon func(*
 		}
 		looked = now
 		for _, w := range c.overdue(now) {
-			abandon(w, &cutError{fmt.Errorf("its handler did not return %v after its context had ended (%w)", grace, context.Cause(w.leash))})
+			abandon(w, &cutError{fmt.Errorf("its handler did not return %v after its context had ended (%w)", grace,
+				context.Cause(w.leash))})
 		}
 	}
 }

@@ -45,8 +45,8 @@ func TestAHandlerThatNeverReturnsHoldsNobody(t *testing.T) {
 				})
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
-				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1}, Limit: time.Minute,
-					Log: slog.New(slog.DiscardHandler)}
+				cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 1},
+					Limit: time.Minute, Log: slog.New(slog.DiscardHandler)}
 				go func() { ended <- pipeline.Run(ctx, b, cfg, h) }()
 				good := bus.Message{ID: stuck.ID.Child("other", 0), Event: &crawl.Fetch{}}
 				if err := b.Publish(ctx, stuck, good); err != nil {
@@ -82,12 +82,14 @@ func TestAStopOfTheBusDoesNotWaitForEver(t *testing.T) {
 		b := membus.New(membus.Config{Capacity: 8, Dead: dead, Log: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) { stop(); <-open; return nil, nil })
-		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 2}, Limit: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Workers: bus.Workers{Min: 1, Max: 2}, Limit: time.Hour,
+			Log: slog.New(slog.DiscardHandler)}
 		if err := b.Publish(ctx, message()); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := pipeline.Run(ctx, b, cfg, h); err != nil || time.Since(began) > time.Minute || len(dead) > 0 || b.Outstanding() != 1 {
+		if err := pipeline.Run(ctx, b, cfg, h); err != nil || time.Since(began) > time.Minute || len(dead) > 0 ||
+			b.Outstanding() != 1 {
 			t.Errorf("stopped after %v with %v; %d buried, %d outstanding", time.Since(began), err, len(dead), b.Outstanding())
 		}
 		close(open)

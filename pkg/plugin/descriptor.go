@@ -35,9 +35,11 @@ const ABI = "whirlpool:1"
 
 // Serves is a point that a plug-in can be used at.
 type Serves struct {
-	Point crawl.Point       `json:"point" toml:"point"`
-	Needs []string          `json:"needs,omitempty" toml:"needs"` // body: the page's bytes; text: its text. What is not named is left out of the message
-	Adds  map[string]string `json:"adds,omitempty" toml:"adds"`   // fields, by name: string, number, bool, list or object
+	Point crawl.Point `json:"point" toml:"point"`
+	// body: the page's bytes; text: its text. What is not named is left out of the message
+	Needs []string `json:"needs,omitempty" toml:"needs"`
+	// fields, by name: string, number, bool, list or object
+	Adds map[string]string `json:"adds,omitempty" toml:"adds"`
 }
 
 // What a plug-in may need of a message.

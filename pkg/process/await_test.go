@@ -87,7 +87,8 @@ func TestWhatASuccessfulTryOpenedKeepsItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var opened context.Context
-		if err := program(&journal{}).Await(ctx, "x", func(ctx context.Context) error { opened = ctx; return nil }); err != nil {
+		if err := program(&journal{}).Await(ctx, "x",
+			func(ctx context.Context) error { opened = ctx; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -132,7 +133,8 @@ func TestSuperviseBuildsAgainWhatLostItsConnection(t *testing.T) {
 func TestSuperviseEndsWithOtherErrorsAndWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the disk is gone")
-		if err := Supervise(t.Context(), (&journal{}).logger(), "x", func(context.Context) error { return broken }); !errors.Is(err, broken) {
+		if err := Supervise(t.Context(), (&journal{}).logger(), "x",
+			func(context.Context) error { return broken }); !errors.Is(err, broken) {
 			t.Errorf("Supervise = %v", err)
 		}
 		for name, end := range map[string]error{"rebuild": ErrRebuild, "cancelled": context.Canceled} {
@@ -151,7 +153,8 @@ func TestSuperviseEndsWithOtherErrorsAndWithTheContext(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := Supervise(ctx, (&journal{}).logger(), "x", func(context.Context) error { return broken }); !errors.Is(err, broken) {
+		if err := Supervise(ctx, (&journal{}).logger(), "x", func(context.Context) error { return broken }); !errors.Is(err,
+			broken) {
 			t.Errorf("a failure at the end was hidden: %v", err)
 		}
 	})

@@ -68,10 +68,13 @@ type Management struct {
 
 // Postgres is the database of URLs, hosts, fingerprints and jobs.
 type Postgres struct {
-	URL         URL    `yaml:"url"`
-	Ledger      []URL  `yaml:"ledger"`      // servers that share the ledger, each with an equal part of the hosts; none: it is at URL
-	Password    Secret `yaml:"password"`    // of all of them; wins over the URLs'
-	Connections int    `yaml:"connections"` // of one program, to each
+	URL URL `yaml:"url"`
+	// servers that share the ledger, each with an equal part of the hosts; none: it is at URL
+	Ledger []URL `yaml:"ledger"`
+	// of all of them; wins over the URLs'
+	Password Secret `yaml:"password"`
+	// of one program, to each
+	Connections int `yaml:"connections"`
 }
 
 // MongoDB is the store of pages.
@@ -88,24 +91,33 @@ type Addresses struct {
 
 // ZooKeeper keeps the ring of nodes.
 type ZooKeeper struct {
-	Addresses      []string       `yaml:"addresses"`
-	SessionTimeout crawl.Duration `yaml:"session_timeout"` // without a sign of life; a node that is cut off stops after two thirds of it
-	Root           string         `yaml:"root"`            // path below which the ring is
-	User           string         `yaml:"user"`            // empty: everybody who reaches ZooKeeper may change the ring
-	Password       Secret         `yaml:"password"`
+	Addresses []string `yaml:"addresses"`
+	// without a sign of life; a node that is cut off stops after two thirds of it
+	SessionTimeout crawl.Duration `yaml:"session_timeout"`
+	// path below which the ring is
+	Root string `yaml:"root"`
+	// empty: everybody who reaches ZooKeeper may change the ring
+	User     string `yaml:"user"`
+	Password Secret `yaml:"password"`
 }
 
 // Ring is this node's place among the nodes.
 type Ring struct {
-	Name    string `yaml:"name"`    // of the ring, the same on all its nodes
-	Address string `yaml:"address"` // host:port under which other nodes reach this node's broker; empty: rabbitmq.url's
+	// of the ring, the same on all its nodes
+	Name string `yaml:"name"`
+	// host:port under which other nodes reach this node's broker; empty: rabbitmq.url's
+	Address string `yaml:"address"`
 	// Management is where the management APIs of other nodes' brokers are that do not listen at the port of this
 	// node's, NODE=URL each; for the commands that ask all nodes.
-	Management []string       `yaml:"management"`
-	Weight     float64        `yaml:"weight"`    // power of this machine; 1: an ordinary one
-	Grace      crawl.Duration `yaml:"grace"`     // how long a node may be away, as for a restart, before the others take over
-	Partition  string         `yaml:"partition"` // what belongs together: host, domain, ip or url; the same on all nodes
-	Vnodes     int            `yaml:"vnodes"`    // virtual nodes of a ring that the first node creates; fixed from then on
+	Management []string `yaml:"management"`
+	// power of this machine; 1: an ordinary one
+	Weight float64 `yaml:"weight"`
+	// how long a node may be away, as for a restart, before the others take over
+	Grace crawl.Duration `yaml:"grace"`
+	// what belongs together: host, domain, ip or url; the same on all nodes
+	Partition string `yaml:"partition"`
+	// virtual nodes of a ring that the first node creates; fixed from then on
+	Vnodes int `yaml:"vnodes"`
 }
 
 // Disk is what the node's programs keep on disk.
@@ -134,9 +146,11 @@ type Plugins struct {
 	Store string `yaml:"store"`
 	// Dir is the repository of the node, where store is directory, and empty where there is none. Where store is postgres
 	// it keeps what the node fetched and compiled.
-	Dir       string   `yaml:"dir"`
-	Keys      []string `yaml:"keys"`      // minisign public keys; plug-ins that they signed are trusted, others need approval
-	Processes bool     `yaml:"processes"` // run plug-ins that are programs, where they are approved
+	Dir string `yaml:"dir"`
+	// minisign public keys; plug-ins that they signed are trusted, others need approval
+	Keys []string `yaml:"keys"`
+	// run plug-ins that are programs, where they are approved
+	Processes bool `yaml:"processes"`
 	// Registry is a registry of containers that has what the repository does not have, such as
 	// oci://registry.example.com/plugins; empty: none.
 	Registry string `yaml:"registry"`
@@ -240,25 +254,28 @@ func (c *Config) BrokerAddress() string {
 // Default returns the configuration of a node all of whose services run on this machine. It lacks the passwords.
 func Default() Config {
 	return Config{
-		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672", Subsystems: Login{Vhost: "wh_subsystems_vhost", User: "wh_subsystems_user"},
-			Frontier: Login{Vhost: "wh_urlfrontier_vhost", User: "wh_urlfrontier_user"}, Management: Management{URL: "http://127.0.0.1:15672"}},
+		RabbitMQ: RabbitMQ{URL: "amqp://127.0.0.1:5672",
+			Subsystems: Login{Vhost: "wh_subsystems_vhost", User: "wh_subsystems_user"},
+			Frontier:   Login{Vhost: "wh_urlfrontier_vhost", User: "wh_urlfrontier_user"},
+			Management: Management{URL: "http://127.0.0.1:15672"}},
 		Postgres:  Postgres{URL: "postgres://whirlpool@127.0.0.1:5432/whirlpool", Ledger: []URL{}, Connections: 8},
 		MongoDB:   MongoDB{URL: "mongodb://127.0.0.1:27017", Database: "whirlpool"},
 		Memcached: Addresses{[]string{"127.0.0.1:11211"}},
 		ZooKeeper: ZooKeeper{Addresses: []string{}, SessionTimeout: crawl.Duration(10 * time.Second), Root: "/whirlpool"},
-		Ring:      Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second), Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
-		Disk:      Disk{Spool: "spool", Limit: 0.90},
-		Plugins:   Plugins{Store: PluginsInDirectory, Keys: []string{}},
-		Fetch:     Fetch{Concurrency: 256, IdleConnections: 512},
-		Render:    Render{Tabs: 1},
-		Frontier:  Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
-		Workers:   defaultWorkers(),
-		Handlers:  defaultLimits(),
-		API:       API{Listen: "127.0.0.1:8711", URL: "http://127.0.0.1:8711", Hosts: []string{}, Dir: "api", MaxRunning: 10},
-		OIDC:      OIDC{DefaultRole: "user", GroupsClaim: "groups", Scopes: []string{}, Roles: []string{}},
-		Log:       Log{Level: "info", Format: "auto", Limit: 10, Collect: true},
-		HTTP:      Listen{"127.0.0.1:8080"},
-		Pprof:     Listen{"127.0.0.1:6060"},
-		Shutdown:  Shutdown{crawl.Duration(30 * time.Second)},
+		Ring: Ring{Name: "main", Management: []string{}, Weight: 1, Grace: crawl.Duration(15 * time.Second),
+			Partition: ring.ByHost.String(), Vnodes: ring.DefaultVnodes},
+		Disk:     Disk{Spool: "spool", Limit: 0.90},
+		Plugins:  Plugins{Store: PluginsInDirectory, Keys: []string{}},
+		Fetch:    Fetch{Concurrency: 256, IdleConnections: 512},
+		Render:   Render{Tabs: 1},
+		Frontier: Frontier{Window: 256, ActiveHosts: 65_536, HeldTasks: 16_384},
+		Workers:  defaultWorkers(),
+		Handlers: defaultLimits(),
+		API:      API{Listen: "127.0.0.1:8711", URL: "http://127.0.0.1:8711", Hosts: []string{}, Dir: "api", MaxRunning: 10},
+		OIDC:     OIDC{DefaultRole: "user", GroupsClaim: "groups", Scopes: []string{}, Roles: []string{}},
+		Log:      Log{Level: "info", Format: "auto", Limit: 10, Collect: true},
+		HTTP:     Listen{"127.0.0.1:8080"},
+		Pprof:    Listen{"127.0.0.1:6060"},
+		Shutdown: Shutdown{crawl.Duration(30 * time.Second)},
 	}
 }

@@ -57,7 +57,8 @@ func TestTheSampleHoldsEverySettingWithItsDefault(t *testing.T) {
 }
 
 func TestEachSourceWinsOverTheOneBefore(t *testing.T) {
-	c := mustLoad(t, "fetch: {concurrency: 3, dns: 127.0.0.1:53}\nmemcached: {addresses: [a:1, b:2]}\nnode: n1\nshutdown: {timeout: 5s}",
+	c := mustLoad(t, "fetch: {concurrency: 3, dns: 127.0.0.1:53}\nmemcached: {addresses: [a:1, b:2]}\nnode: n1\n"+
+		"shutdown: {timeout: 5s}",
 		"WHIRLPOOL_FETCH_CONCURRENCY=7", "WHIRLPOOL_ZOOKEEPER_ADDRESSES=z1:2181, z2:2181", "PATH=/bin",
 		"WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_DISK_LIMIT=0.5", "WHIRLPOOL_PPROF_LISTEN=")
 	want := Default()
@@ -98,41 +99,56 @@ func TestFaultsNameTheKeyTheLineAndWhatToDo(t *testing.T) {
 		env  string
 		want []string
 	}{
-		"unknown key":          {file: "fetch:\n  concurency: 3", want: []string{"node.yml:2", "unknown key fetch.concurency", "mean fetch.concurrency?"}},
-		"unknown section":      {file: "postgress: {url: x}", want: []string{"node.yml:1", "unknown key postgress", "mean postgres?"}},
-		"key of a section":     {file: "window: 3", want: []string{"unknown key window", "mean frontier.window?"}},
-		"nothing like it":      {file: "quux: 3", want: []string{"unknown key quux"}},
-		"too deep":             {file: "node: {name: x}", want: []string{"node.yml:1", "node: want one value"}},
-		"not deep enough":      {file: "fetch: 3", want: []string{"fetch: want settings"}},
-		"twice":                {file: "node: a\nnode: b", want: []string{"node.yml:2", "second time"}},
-		"no mapping":           {file: "- a", want: []string{"node.yml:1", "key: value"}},
-		"no YAML":              {file: "a: [", want: []string{"node.yml", "line 1"}},
-		"two documents":        {file: "node: a\n---\nnode: b", want: []string{"one configuration"}},
-		"number":               {file: "\nfetch: {concurrency: many}", want: []string{"node.yml:2", "fetch.concurrency", `"many"`, "whole number"}},
-		"switch":               {file: "fetch: {allow_private: 1}", want: []string{"fetch.allow_private", `"1"`, "true or false"}},
-		"list":                 {file: "memcached: {addresses: a:1}", want: []string{"memcached.addresses", "list"}},
-		"list of lists":        {file: "memcached: {addresses: [[a]]}", want: []string{"memcached.addresses", "list of words"}},
-		"fraction":             {file: "disk: {limit: all}", want: []string{"disk.limit", `"all"`}},
-		"time":                 {file: "shutdown: {timeout: 30}", want: []string{"shutdown.timeout", `"30"`, "500ms"}},
-		"unknown variable":     {env: "WHIRLPOOL_POSTGRES_ULR=x", want: []string{"unknown variable WHIRLPOOL_POSTGRES_ULR", "mean WHIRLPOOL_POSTGRES_URL?"}},
-		"no secret, no file":   {env: "WHIRLPOOL_LOG_LEVEL_FILE=x", want: []string{"unknown variable WHIRLPOOL_LOG_LEVEL_FILE"}},
-		"variable's number":    {env: "WHIRLPOOL_WORKERS_DUE=", want: []string{"WHIRLPOOL_WORKERS_DUE", "whole number"}},
-		"secret file missing":  {env: "WHIRLPOOL_POSTGRES_PASSWORD_FILE=/no/such", want: []string{"WHIRLPOOL_POSTGRES_PASSWORD", "/no/such"}},
-		"least":                {file: "workers: {due: 0}", want: []string{"workers.due: 0", "at least 1", "WHIRLPOOL_WORKERS_DUE"}},
-		"disk limit":           {file: "disk: {limit: 90}", want: []string{"disk.limit: 90", "at most 1"}},
-		"profiles for all":     {file: "pprof: {listen: ':6060'}", want: []string{"pprof.listen: :6060", "loopback"}},
-		"level":                {file: "log: {level: loud}", want: []string{"log.level: loud", "debug"}},
-		"database":             {file: "mongodb: {database: a.b}", want: []string{"mongodb.database: a.b"}},
-		"no user in the URL":   {file: "rabbitmq: {url: 'amqp://me:hidden@h:1/v'}", want: []string{"rabbitmq.url: amqp://me:xxxxx@h:1/v", "without user"}},
-		"scheme":               {file: "postgres: {url: 'mysql://h/d'}", want: []string{"postgres.url: mysql://h/d", "postgres://"}},
-		"ledger":               {env: "WHIRLPOOL_POSTGRES_LEDGER=postgres://h/d,mysql://me:hidden@h/d", want: []string{"postgres.ledger: mysql://me:xxxxx@h/d", "each once"}},
-		"ledger, one twice":    {file: "postgres: {ledger: ['postgres://h/d', 'postgres://h/d']}", want: []string{"postgres.ledger: postgres://h/d", "each once"}},
+		"unknown key": {file: "fetch:\n  concurency: 3",
+			want: []string{"node.yml:2", "unknown key fetch.concurency", "mean fetch.concurrency?"}},
+		"unknown section": {file: "postgress: {url: x}",
+			want: []string{"node.yml:1", "unknown key postgress", "mean postgres?"}},
+		"key of a section": {file: "window: 3", want: []string{"unknown key window", "mean frontier.window?"}},
+		"nothing like it":  {file: "quux: 3", want: []string{"unknown key quux"}},
+		"too deep":         {file: "node: {name: x}", want: []string{"node.yml:1", "node: want one value"}},
+		"not deep enough":  {file: "fetch: 3", want: []string{"fetch: want settings"}},
+		"twice":            {file: "node: a\nnode: b", want: []string{"node.yml:2", "second time"}},
+		"no mapping":       {file: "- a", want: []string{"node.yml:1", "key: value"}},
+		"no YAML":          {file: "a: [", want: []string{"node.yml", "line 1"}},
+		"two documents":    {file: "node: a\n---\nnode: b", want: []string{"one configuration"}},
+		"number": {file: "\nfetch: {concurrency: many}",
+			want: []string{"node.yml:2", "fetch.concurrency", `"many"`, "whole number"}},
+		"switch": {file: "fetch: {allow_private: 1}",
+			want: []string{"fetch.allow_private", `"1"`, "true or false"}},
+		"list": {file: "memcached: {addresses: a:1}", want: []string{"memcached.addresses", "list"}},
+		"list of lists": {file: "memcached: {addresses: [[a]]}",
+			want: []string{"memcached.addresses", "list of words"}},
+		"fraction": {file: "disk: {limit: all}", want: []string{"disk.limit", `"all"`}},
+		"time":     {file: "shutdown: {timeout: 30}", want: []string{"shutdown.timeout", `"30"`, "500ms"}},
+		"unknown variable": {env: "WHIRLPOOL_POSTGRES_ULR=x",
+			want: []string{"unknown variable WHIRLPOOL_POSTGRES_ULR", "mean WHIRLPOOL_POSTGRES_URL?"}},
+		"no secret, no file": {env: "WHIRLPOOL_LOG_LEVEL_FILE=x",
+			want: []string{"unknown variable WHIRLPOOL_LOG_LEVEL_FILE"}},
+		"variable's number": {env: "WHIRLPOOL_WORKERS_DUE=", want: []string{"WHIRLPOOL_WORKERS_DUE", "whole number"}},
+		"secret file missing": {env: "WHIRLPOOL_POSTGRES_PASSWORD_FILE=/no/such",
+			want: []string{"WHIRLPOOL_POSTGRES_PASSWORD", "/no/such"}},
+		"least": {file: "workers: {due: 0}",
+			want: []string{"workers.due: 0", "at least 1", "WHIRLPOOL_WORKERS_DUE"}},
+		"disk limit":       {file: "disk: {limit: 90}", want: []string{"disk.limit: 90", "at most 1"}},
+		"profiles for all": {file: "pprof: {listen: ':6060'}", want: []string{"pprof.listen: :6060", "loopback"}},
+		"level":            {file: "log: {level: loud}", want: []string{"log.level: loud", "debug"}},
+		"database":         {file: "mongodb: {database: a.b}", want: []string{"mongodb.database: a.b"}},
+		"no user in the URL": {file: "rabbitmq: {url: 'amqp://me:hidden@h:1/v'}",
+			want: []string{"rabbitmq.url: amqp://me:xxxxx@h:1/v", "without user"}},
+		"scheme": {file: "postgres: {url: 'mysql://h/d'}",
+			want: []string{"postgres.url: mysql://h/d", "postgres://"}},
+		"ledger": {env: "WHIRLPOOL_POSTGRES_LEDGER=postgres://h/d,mysql://me:hidden@h/d",
+			want: []string{"postgres.ledger: mysql://me:xxxxx@h/d", "each once"}},
+		"ledger, one twice": {file: "postgres: {ledger: ['postgres://h/d', 'postgres://h/d']}",
+			want: []string{"postgres.ledger: postgres://h/d", "each once"}},
 		"proxy":                {file: "fetch: {proxy: 'localhost'}", want: []string{"fetch.proxy", "socks5"}},
 		"address without port": {file: "zookeeper: {addresses: [z]}", want: []string{"zookeeper.addresses: z", "host:port"}},
-		"ring": {file: "node: a/b\nzookeeper: {addresses: [\"z:1\"], session_timeout: 0s, root: whirlpool, password: secret}\nring: {name: a/b, address: x, weight: 0, " +
-			"grace: -1s, partition: hosts, vnodes: 300000}", want: []string{"zookeeper.session_timeout", "zookeeper.root", "zookeeper.user", "ring.name: a/b", "node: a/b",
-			"ring.address: x", "ring.weight: 0", "ring.grace", "ring.partition: hosts", "ring.vnodes: 300000"}},
-		"grace": {file: "zookeeper: {session_timeout: 10s}\nring: {grace: 9s}", want: []string{"ring.grace: 9s", "at least zookeeper.session_timeout, 10s"}},
+		"ring": {file: "node: a/b\nzookeeper: {addresses: [\"z:1\"], session_timeout: 0s, root: whirlpool, password: " +
+			"secret}\nring: {name: a/b, address: x, weight: 0, grace: -1s, partition: hosts, vnodes: 300000}",
+			want: []string{"zookeeper.session_timeout", "zookeeper.root", "zookeeper.user", "ring.name: a/b", "node: a/b",
+				"ring.address: x", "ring.weight: 0", "ring.grace", "ring.partition: hosts", "ring.vnodes: 300000"}},
+		"grace": {file: "zookeeper: {session_timeout: 10s}\nring: {grace: 9s}",
+			want: []string{"ring.grace: 9s", "at least zookeeper.session_timeout, 10s"}},
 		"empty": {file: "disk: {spool: ''}", want: []string{"disk.spool: is empty", "a directory"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +180,8 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 }
 
 func TestVariablesOfOthersAreLeftAlone(t *testing.T) {
-	mustLoad(t, "", "WHIRLPOOL_TEST_POSTGRES=x", "WHIRLPOOL_E2E_PAGES=5", "WHIRLPOOL_VERSION=1", "WHIRLPOOL_UID=1", "WHIRLPOOL_GID=1")
+	mustLoad(t, "", "WHIRLPOOL_TEST_POSTGRES=x", "WHIRLPOOL_E2E_PAGES=5", "WHIRLPOOL_VERSION=1", "WHIRLPOOL_UID=1",
+		"WHIRLPOOL_GID=1")
 	if _, err := load(t, "", "WHIRLPOOL_VERSIONS=1"); err == nil {
 		t.Error("WHIRLPOOL_VERSIONS is nobody's, and was accepted")
 	}

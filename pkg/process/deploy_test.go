@@ -75,7 +75,8 @@ func (s composeService) environ() (out []string) {
 
 // storesOf are the stores of the programs: so says pkg/node/stages.go, and in PostgreSQL each tells that it runs.
 var storesOf = map[string][]string{
-	"hostsplitter": {"postgres"}, "fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"}, "contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
+	"hostsplitter": {"postgres"}, "fetcher": {"postgres"}, "parser": {"postgres"}, "renderer": {"postgres"},
+	"contentseen": {"postgres", "mongodb"}, "urlfilter": {"postgres"}, "due": {"postgres"},
 	"frontier": {"postgres"}, "whirlpool": {"postgres", "mongodb"}, "api": {"postgres", "mongodb"},
 }
 
@@ -135,7 +136,8 @@ func TestEachProgramOfTheComposeFileHasItsOwnSecretsOnly(t *testing.T) {
 	}
 	for name, s := range compose.Services {
 		for key, value := range s.Environment {
-			if file := strings.HasSuffix(key, fileSuffix); strings.Contains(key, "PASSWORD") && (!file || !strings.HasPrefix(value, "/run/secrets/")) {
+			if file := strings.HasSuffix(key, fileSuffix); strings.Contains(key, "PASSWORD") &&
+				(!file || !strings.HasPrefix(value, "/run/secrets/")) {
 				t.Errorf("%s: %s holds a password, or the name of a file that is no secret", name, key)
 			}
 		}
@@ -185,7 +187,8 @@ func TestTheAPIOfTheComposeFile(t *testing.T) {
 func TestServicesOfTheComposeFileMayNothingThatTheyNeedNot(t *testing.T) {
 	writes := []string{"zookeeper"}
 	for name, s := range readCompose(t).Services {
-		if s.ReadOnly == slices.Contains(writes, name) || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}) {
+		if s.ReadOnly == slices.Contains(writes, name) || !slices.Equal(s.CapDrop, []string{"ALL"}) ||
+			!slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}) {
 			t.Errorf("%s: read-only %v, capabilities dropped %v, %v", name, s.ReadOnly, s.CapDrop, s.SecurityOpt)
 		}
 		if strings.Contains(strings.Join(s.Healthcheck.Test, " "), "/5672") {
@@ -241,7 +244,8 @@ func TestFilesOverTheComposeFileNameEveryProgram(t *testing.T) {
 }
 
 func TestTheDevelopmentStackBuildsOnce(t *testing.T) {
-	for name, s := range composed(t, nil, "-f", "docker-compose.yml", "-f", "docker-compose.dev.yml", "--profile", "tools").Services {
+	for name, s := range composed(t, nil, "-f", "docker-compose.yml", "-f", "docker-compose.dev.yml", "--profile",
+		"tools").Services {
 		if (s.Build != nil) != (name == "builder") {
 			t.Errorf("%s builds an image: %+v", name, s.Build)
 		}
@@ -259,7 +263,8 @@ func TestANodeOfSeveralMachines(t *testing.T) {
 			t.Errorf("%s: ring address %q", program, got)
 		}
 	}
-	for name, want := range map[string][]int{"rabbitmq": {5672, 15672}, "postgres": {5432}, "mongodb": {27017}, "memcached": {11211}, "zookeeper": {2181}} {
+	for name, want := range map[string][]int{"rabbitmq": {5672, 15672}, "postgres": {5432}, "mongodb": {27017},
+		"memcached": {11211}, "zookeeper": {2181}} {
 		var got []int
 		for _, p := range services[name].Ports {
 			if p.HostIP == address {

@@ -41,7 +41,8 @@ func TestAFailingStoreDoesNotFloodTheLog(t *testing.T) {
 		if n := lines["WARN more of the same were left out due"]; n != 3 {
 			t.Errorf("the count was told %d times, want 3", n)
 		}
-		for _, other := range []string{"WARN message failed parser", "ERROR message failed due", "INFO something else <nil>"} {
+		for _, other := range []string{"WARN message failed parser", "ERROR message failed due",
+			"INFO something else <nil>"} {
 			if lines[other] != 3 {
 				t.Errorf("%q: %d lines, want 3", other, lines[other])
 			}

@@ -24,8 +24,8 @@ const (
 // foreign are variables with our prefix that are not settings of nodes: those of tests, of docker-compose.yml, and of
 // commands about this machine or a server.
 var foreign = []string{"WHIRLPOOL_TEST_", "WHIRLPOOL_E2E_", "WHIRLPOOL_VERSION=", "WHIRLPOOL_UID=", "WHIRLPOOL_GID=",
-	"WHIRLPOOL_API_KEY=", "WHIRLPOOL_CONTEXT=", "WHIRLPOOL_PLUGINS=", "WHIRLPOOL_PLUGIN_KEYS=", "WHIRLPOOL_PLUGIN_PROCESSES=",
-	"WHIRLPOOL_PLUGIN_REGISTRY="}
+	"WHIRLPOOL_API_KEY=", "WHIRLPOOL_CONTEXT=", "WHIRLPOOL_PLUGINS=", "WHIRLPOOL_PLUGIN_KEYS=",
+	"WHIRLPOOL_PLUGIN_PROCESSES=", "WHIRLPOOL_PLUGIN_REGISTRY="}
 
 // Load returns the configuration: the defaults, overridden by the file, overridden by environ ("NAME=value" each). If
 // no file is given, it reads the one in WHIRLPOOL_CONFIG, or DefaultFile if that exists. The error lists everything

@@ -92,7 +92,8 @@ func (h *queueHandler) Enabled(ctx context.Context, l slog.Level) bool { return 
 // Handle implements slog.Handler.
 func (h *queueHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelInfo {
-		e := LogEntry{At: r.Time.UTC(), Level: r.Level, Message: bounded(r.Message), Fields: make(map[string]string, len(h.attrs)+r.NumAttrs())}
+		e := LogEntry{At: r.Time.UTC(), Level: r.Level, Message: bounded(r.Message),
+			Fields: make(map[string]string, len(h.attrs)+r.NumAttrs())}
 		for _, a := range h.attrs {
 			e.Fields[a.Key] = bounded(a.Value.Resolve().String())
 		}

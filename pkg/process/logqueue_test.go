@@ -15,8 +15,9 @@ func TestLogQueue(t *testing.T) {
 	log.Info("first", "url", "https://a.test/", "text", strings.Repeat("x", 1<<20))
 	<-q.More()
 	lines, dropped := q.Take(10)
-	if len(lines) != 1 || dropped != 0 || lines[0].Message != "first" || lines[0].Fields["node"] != "n1" || lines[0].Fields["g.url"] != "https://a.test/" ||
-		len(lines[0].Fields["g.text"]) != maxLogValue || !strings.Contains(out.String(), "first") {
+	if len(lines) != 1 || dropped != 0 || lines[0].Message != "first" || lines[0].Fields["node"] != "n1" ||
+		lines[0].Fields["g.url"] != "https://a.test/" || len(lines[0].Fields["g.text"]) != maxLogValue ||
+		!strings.Contains(out.String(), "first") {
 		t.Fatalf("%+v, %d, %.100s", lines, dropped, out.String())
 	}
 	for range queuedLines + 7 { // nobody takes them: it does not wait

@@ -95,7 +95,8 @@ func (c command) parse(args []string) (flags, error) {
 	var f flags
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	fs.StringVar(&f.config, "config", "", "configuration `file` (default "+envConfig+", else "+DefaultFile+" if it is there)")
+	fs.StringVar(&f.config, "config", "",
+		"configuration `file` (default "+envConfig+", else "+DefaultFile+" if it is there)")
 	fs.BoolVar(&f.print, "print-config", false, "print the effective configuration, secrets masked, and exit")
 	fs.BoolVar(&f.version, "version", false, "print the version and exit")
 	if len(args) > 0 && args[0] == "healthcheck" {

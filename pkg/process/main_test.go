@@ -63,8 +63,8 @@ type child struct {
 func start(t *testing.T, body string, environ ...string) *child {
 	t.Helper()
 	c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan map[string]any, 1000)}
-	c.cmd.Env = append(append(os.Environ(), childVariable+"="+body, "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0", "WHIRLPOOL_NODE=n1",
-		"WHIRLPOOL_PPROF_LISTEN=127.0.0.1:0"), environ...)
+	c.cmd.Env = append(append(os.Environ(), childVariable+"="+body, "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
+		"WHIRLPOOL_NODE=n1", "WHIRLPOOL_PPROF_LISTEN=127.0.0.1:0"), environ...)
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,8 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	c.until("finishing")
 	c.signal(syscall.SIGTERM)
 	status, log := c.ended()
-	if status != exitFailure || !strings.Contains(last(log), "second signal") || !strings.Contains(last(log), "the frontier") {
+	if status != exitFailure || !strings.Contains(last(log), "second signal") ||
+		!strings.Contains(last(log), "the frontier") {
 		t.Errorf("exit status %d, last line %v", status, last(log))
 	}
 }
@@ -157,7 +158,8 @@ func TestAStopThatTakesTooLongSaysWhatStillRuns(t *testing.T) {
 	c.signal(syscall.SIGTERM)
 	c.until("finishing")
 	status, log := c.ended()
-	if status != exitFailure || !strings.Contains(last(log), "main, the frontier") || !strings.Contains(last(log), "300ms") {
+	if status != exitFailure || !strings.Contains(last(log), "main, the frontier") ||
+		!strings.Contains(last(log), "300ms") {
 		t.Errorf("exit status %d, last line %v", status, last(log))
 	}
 	if text := fmt.Sprint(log); !strings.Contains(text, "main_test.go") {
@@ -212,7 +214,8 @@ func TestHealthcheckAsksTheProgram(t *testing.T) {
 	}
 	c.signal(syscall.SIGTERM)
 	c.ended()
-	if status, _, stderr := line([]string{"healthcheck"}, "WHIRLPOOL_HTTP_LISTEN="+address); status != exitFailure || stderr == "" {
+	if status, _, stderr := line([]string{"healthcheck"}, "WHIRLPOOL_HTTP_LISTEN="+address); status != exitFailure ||
+		stderr == "" {
 		t.Errorf("after its end: exit status %d, %q", status, stderr)
 	}
 }

@@ -67,9 +67,10 @@ func Execute(ctx context.Context, name string, cfg *Config, w io.Writer, body Bo
 	if w == io.Writer(os.Stderr) { // the process is this program
 		StandardLog(log.Handler())
 	}
-	p := &Program{Name: name, Config: cfg, Log: log, Lines: lines, Registry: newRegistry(name, cfg.Node), health: newHealth(),
-		level: level, running: map[string]int{}}
-	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory), "heap_floor", len(floor))
+	p := &Program{Name: name, Config: cfg, Log: log, Lines: lines, Registry: newRegistry(name, cfg.Node),
+		health: newHealth(), level: level, running: map[string]int{}}
+	log.Info("starting", "version", crawl.Version, "pid", os.Getpid(), "heap_limit", tuneMemory(cgroupMemory),
+		"heap_floor", len(floor))
 	if err = p.serve(ctx, body); err != nil {
 		log.Error("the program failed", "error", err)
 	}
@@ -181,7 +182,8 @@ func (p *Program) stillRunning() string {
 }
 
 // Supervise is Supervise under the program's log; the component is tracked.
-func (p *Program) Supervise(ctx context.Context, name string, component func(ctx context.Context) error, rebuild ...error) error {
+func (p *Program) Supervise(ctx context.Context, name string, component func(ctx context.Context) error,
+	rebuild ...error) error {
 	defer p.Track(name)()
 	return Supervise(ctx, p.Log, name, component, rebuild...)
 }

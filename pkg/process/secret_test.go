@@ -53,14 +53,16 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	if err := c.Print(&printed); err != nil {
 		t.Fatal(err)
 	}
-	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "config", c, "password", c.Postgres.Password, "url", c.Postgres.URL)
-	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "config", c, "password", c.Postgres.Password, "url", c.Postgres.URL)
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "config", c, "password", c.Postgres.Password,
+		"url", c.Postgres.URL)
+	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "config", c, "password", c.Postgres.Password,
+		"url", c.Postgres.URL)
 	js, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"--print-config": printed.String(), "slog": logged.String(), "JSON": string(js),
-		"%v": fmt.Sprintf("%v", *c), "%+v": fmt.Sprintf("%+v", *c), "%#v": fmt.Sprintf("%#v", *c),
+	for name, text := range map[string]string{"--print-config": printed.String(), "slog": logged.String(),
+		"JSON": string(js), "%v": fmt.Sprintf("%v", *c), "%+v": fmt.Sprintf("%+v", *c), "%#v": fmt.Sprintf("%#v", *c),
 		"errors": fmt.Sprint(c.Validate())} {
 		if strings.Contains(text, "hidden") {
 			t.Errorf("%s shows a secret: %s", name, text)
@@ -107,8 +109,9 @@ func TestLoginsArePutIntoURLs(t *testing.T) {
 }
 
 func TestAddressesCarryTheirCredentials(t *testing.T) {
-	c := mustLoad(t, "rabbitmq: {url: 'amqp://mq:5672/', subsystems: {password: a}, management: {user: root, password: b}}\n"+
-		"postgres: {password: c}\nmongodb: {url: 'mongodb://me@m1:1,m2:2/?replicaSet=r', password: d}")
+	c := mustLoad(t,
+		"rabbitmq: {url: 'amqp://mq:5672/', subsystems: {password: a}, management: {user: root, password: b}}\n"+
+			"postgres: {password: c}\nmongodb: {url: 'mongodb://me@m1:1,m2:2/?replicaSet=r', password: d}")
 	for want, got := range map[string]URL{
 		"amqp://wh_subsystems_user:a@mq:5672/wh_subsystems_vhost": c.RabbitMQ.Address(c.RabbitMQ.Subsystems),
 		"http://root:b@127.0.0.1:15672":                           c.RabbitMQ.Management.Address(),

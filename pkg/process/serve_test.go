@@ -130,7 +130,8 @@ func TestReadyOnlyWhileEveryDependencyAnswers(t *testing.T) {
 		p.Check("rabbitmq", func(context.Context) error { return errors.New("blocked") })
 		p.health.asked = time.Time{}
 		rep := readiness(t, health)
-		if rep.Ready || len(rep.Checks) != 2 || !rep.Checks[0].OK || rep.Checks[1].Reason != "blocked" || rep.Checks[1].Name != "rabbitmq" {
+		if rep.Ready || len(rep.Checks) != 2 || !rep.Checks[0].OK || rep.Checks[1].Reason != "blocked" ||
+			rep.Checks[1].Name != "rabbitmq" {
 			t.Errorf("with a service that is away: %+v", rep)
 		}
 		if status, body := get(t, health+"/healthz"); status != http.StatusOK || body != "ok\n" {
@@ -175,7 +176,8 @@ func TestMetricsAndProfilesAreServedApart(t *testing.T) {
 				t.Errorf("/metrics lacks %s", want)
 			}
 		}
-		if status, body := get(t, profiles+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK || !strings.Contains(body, "process.TestMetrics") {
+		if status, body := get(t, profiles+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK ||
+			!strings.Contains(body, "process.TestMetrics") {
 			t.Errorf("profile: %d %q", status, body)
 		}
 		if status, _ := get(t, health+"/debug/pprof/"); status != http.StatusNotFound {
@@ -193,7 +195,8 @@ func TestATakenPortNamesTheSetting(t *testing.T) {
 	cfg, log := Default(), &journal{}
 	cfg.HTTP.Listen, cfg.Pprof.Listen = l.Addr().String(), ""
 	err = Execute(t.Context(), "x", &cfg, log, nil)
-	if err == nil || !strings.Contains(err.Error(), "http.listen") || !strings.Contains(err.Error(), "WHIRLPOOL_HTTP_LISTEN") {
+	if err == nil || !strings.Contains(err.Error(), "http.listen") ||
+		!strings.Contains(err.Error(), "WHIRLPOOL_HTTP_LISTEN") {
 		t.Errorf("error %v", err)
 	}
 	cfg.HTTP.Listen, cfg.Pprof.Listen = "127.0.0.1:0", l.Addr().String()

@@ -14,7 +14,8 @@ func TestOnlyTheFirstHangupCounts(t *testing.T) {
 		"Ctrl-C twice":         {[]os.Signal{os.Interrupt, os.Interrupt}, []os.Signal{os.Interrupt, os.Interrupt}},
 		"hang-up after Ctrl-C": {[]os.Signal{os.Interrupt, syscall.SIGHUP}, []os.Signal{os.Interrupt}},
 		"hurry after hang-up":  {[]os.Signal{syscall.SIGHUP, syscall.SIGTERM}, []os.Signal{syscall.SIGHUP, syscall.SIGTERM}},
-		"impatience":           {[]os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []os.Signal{os.Interrupt, os.Interrupt}},
+		"impatience": {[]os.Signal{os.Interrupt, os.Interrupt, os.Interrupt},
+			[]os.Signal{os.Interrupt, os.Interrupt}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,8 @@ func TestTheStandardLoggerSpeaksAtLevelDebug(t *testing.T) {
 		log.SetOutput(os.Stderr)
 		log.SetFlags(flags)
 	})
-	for level, want := range map[slog.Level]string{slog.LevelDebug: "DEBUG unasked WARN worse", slog.LevelInfo: "WARN worse"} {
+	for level, want := range map[slog.Level]string{slog.LevelDebug: "DEBUG unasked WARN worse",
+		slog.LevelInfo: "WARN worse"} {
 		var out bytes.Buffer
 		StandardLog(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))
 		log.Print("unasked")

@@ -17,7 +17,8 @@ func TestThreeNodesOnOneMachine(t *testing.T) {
 	if err := exec.Command("docker", "compose", "version").Run(); err != nil {
 		t.Skip("docker compose is not installed")
 	}
-	cmd := exec.Command("docker", "compose", "-f", "docker-compose.yml", "-f", "deploy/three-nodes.yml", "config", "--format", "json")
+	cmd := exec.Command("docker", "compose", "-f", "docker-compose.yml", "-f", "deploy/three-nodes.yml", "config",
+		"--format", "json")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -49,7 +50,8 @@ func TestThreeNodesOnOneMachine(t *testing.T) {
 		}
 		programs[c.Node] = append(programs[c.Node], service)
 		api, err := url.Parse(string(c.RabbitMQ.Management.URL))
-		if broker := compose.Services[api.Hostname()]; err != nil || broker.Hostname != api.Hostname() || c.BrokerAddress() != api.Hostname()+":5672" {
+		if broker := compose.Services[api.Hostname()]; err != nil || broker.Hostname != api.Hostname() ||
+			c.BrokerAddress() != api.Hostname()+":5672" {
 			t.Errorf("%s: broker %s, management %s, hostname %q: %v", service, c.BrokerAddress(), api, broker.Hostname, err)
 		}
 		shared[strings.Join(append(c.ZooKeeper.Addresses, string(c.Postgres.URL), string(c.MongoDB.URL)), " ")] = true
@@ -60,8 +62,8 @@ func TestThreeNodesOnOneMachine(t *testing.T) {
 		}
 		own(t, "broker", brokers, c.Node, c.BrokerAddress())
 	}
-	if names := slices.Sorted(maps.Keys(programs)); !slices.Equal(names, []string{"node-1", "node-2", "node-3"}) || len(programs["node-1"]) != len(crawl.Stages()) ||
-		len(spools) != 3 || len(shared) != 1 {
+	if names := slices.Sorted(maps.Keys(programs)); !slices.Equal(names, []string{"node-1", "node-2", "node-3"}) ||
+		len(programs["node-1"]) != len(crawl.Stages()) || len(spools) != 3 || len(shared) != 1 {
 		t.Errorf("nodes %v, spools %v, stores %v", programs, spools, shared)
 	}
 	for _, name := range []string{"zookeeper", "rabbitmq", "rabbitmq-2", "rabbitmq-3"} {

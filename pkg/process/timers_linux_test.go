@@ -36,7 +36,8 @@ func init() {
 // A program begins again once, as the same process, and then all its threads may be woken later; what somebody chose
 // stays.
 func TestThreadsMayBeWokenLate(t *testing.T) {
-	for _, c := range []struct{ before, want time.Duration }{{usualSlack, timerSlack}, {time.Millisecond, time.Millisecond}} {
+	for _, c := range []struct{ before, want time.Duration }{{usualSlack, timerSlack},
+		{time.Millisecond, time.Millisecond}} {
 		p := func() *child { // a process inherits from the thread that starts it
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()

@@ -39,12 +39,15 @@ func (c *Config) Validate() error {
 	c.validateBounds(k)
 	k.want(c.Disk.Spool != "", "disk.spool", c.Disk.Spool, "a directory")
 	k.want(c.Render.Tabs >= 1 && c.Render.Tabs <= 64, "render.tabs", c.Render.Tabs, "1 to 64")
-	k.want(c.Disk.Limit > 0 && c.Disk.Limit <= 1, "disk.limit", c.Disk.Limit, "a part of the disk, more than 0 and at most 1")
-	k.want(slices.Contains([]string{PluginsInDirectory, PluginsInPostgres}, c.Plugins.Store), "plugins.store", c.Plugins.Store, "directory or postgres")
+	k.want(c.Disk.Limit > 0 && c.Disk.Limit <= 1, "disk.limit", c.Disk.Limit,
+		"a part of the disk, more than 0 and at most 1")
+	k.want(slices.Contains([]string{PluginsInDirectory, PluginsInPostgres}, c.Plugins.Store), "plugins.store",
+		c.Plugins.Store, "directory or postgres")
 	k.want(c.Plugins.Store != PluginsInPostgres || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,
 		"a directory of this machine for what is fetched and compiled, since plugins.store is postgres")
-	k.want(c.Plugins.Registry == "" || strings.HasPrefix(c.Plugins.Registry, "oci://") || strings.HasPrefix(c.Plugins.Registry, "oci+http://"),
-		"plugins.registry", c.Plugins.Registry, "oci://HOST/PATH, or oci+http:// for one without TLS")
+	k.want(c.Plugins.Registry == "" || strings.HasPrefix(c.Plugins.Registry, "oci://") ||
+		strings.HasPrefix(c.Plugins.Registry, "oci+http://"), "plugins.registry", c.Plugins.Registry,
+		"oci://HOST/PATH, or oci+http:// for one without TLS")
 	k.want(c.Plugins.Registry == "" || c.Plugins.Dir != "", "plugins.dir", c.Plugins.Dir,
 		"a directory of this machine for what is fetched and compiled, since there is a plugins.registry")
 	_, err := c.Log.level()
@@ -66,21 +69,25 @@ var roleNames = []string{"viewer", "user", "operator", "admin"}
 func (c *Config) validateAPI(k *checker) {
 	at, err := url.Parse(c.API.URL)
 	k.want(isListen(c.API.Listen), "api.listen", c.API.Listen, "host:port or :port")
-	k.want(err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && strings.Trim(at.Path, "/") == "" && at.User == nil, "api.url",
-		c.API.URL, "http://HOST:PORT, or https://HOST behind a proxy with TLS")
+	k.want(err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" &&
+		strings.Trim(at.Path, "/") == "" && at.User == nil, "api.url", c.API.URL,
+		"http://HOST:PORT, or https://HOST behind a proxy with TLS")
 	k.want(c.API.Dir != "", "api.dir", c.API.Dir, "a directory")
 	k.want(c.API.MaxRunning >= 1 && c.API.MaxRunning <= 1000, "api.max_running", c.API.MaxRunning, "1 to 1000")
-	k.want(c.API.AdminKey == "" || strings.HasPrefix(c.API.AdminKey.Reveal(), "wpk_") && len(c.API.AdminKey.Reveal()) >= 40, "api.admin_key", c.API.AdminKey,
+	k.want(c.API.AdminKey == "" || strings.HasPrefix(c.API.AdminKey.Reveal(), "wpk_") &&
+		len(c.API.AdminKey.Reveal()) >= 40, "api.admin_key", c.API.AdminKey,
 		"wpk_, 8 letters or digits, _ and 43 more, such as `openssl rand` makes; or nothing")
 	k.want(c.OIDC.Issuer == "" || slices.ContainsFunc([]string{"https://", "http://127.0.0.1:", "http://localhost:"},
 		func(begin string) bool { return strings.HasPrefix(c.OIDC.Issuer, begin) }), "oidc.issuer",
 		c.OIDC.Issuer, "an https URL, or http://localhost:PORT for one on this machine")
-	k.want(c.OIDC.Issuer == "" || c.OIDC.ClientID != "", "oidc.client_id", c.OIDC.ClientID, "the client that the issuer knows, since oidc.issuer is set")
-	k.want(slices.Contains(append([]string{"none"}, roleNames...), c.OIDC.DefaultRole), "oidc.default_role", c.OIDC.DefaultRole,
-		"viewer, user, operator, admin or none")
+	k.want(c.OIDC.Issuer == "" || c.OIDC.ClientID != "", "oidc.client_id", c.OIDC.ClientID,
+		"the client that the issuer knows, since oidc.issuer is set")
+	k.want(slices.Contains(append([]string{"none"}, roleNames...), c.OIDC.DefaultRole), "oidc.default_role",
+		c.OIDC.DefaultRole, "viewer, user, operator, admin or none")
 	for _, pair := range c.OIDC.Roles {
 		group, role, _ := strings.Cut(pair, "=")
-		k.want(group != "" && slices.Contains(roleNames, role), "oidc.roles", pair, "GROUP=ROLE, with the role viewer, user, operator or admin")
+		k.want(group != "" && slices.Contains(roleNames, role), "oidc.roles", pair,
+			"GROUP=ROLE, with the role viewer, user, operator or admin")
 	}
 }
 
@@ -89,8 +96,8 @@ func (c *Config) validateServices(k *checker) {
 	k.want(amqp.is("amqp", "amqps") && amqp.bare(), "rabbitmq.url", amqp,
 		"a URL such as amqp://host:5672, without user and vhost: they stand in rabbitmq.subsystems and rabbitmq.frontier")
 	k.want(c.RabbitMQ.Subsystems.Vhost != "", "rabbitmq.subsystems.vhost", "", "the subsystems' vhost")
-	k.want(c.RabbitMQ.Frontier.Vhost != "" && c.RabbitMQ.Frontier.Vhost != c.RabbitMQ.Subsystems.Vhost, "rabbitmq.frontier.vhost",
-		c.RabbitMQ.Frontier.Vhost, "the frontier's vhost, which is another than the subsystems'")
+	k.want(c.RabbitMQ.Frontier.Vhost != "" && c.RabbitMQ.Frontier.Vhost != c.RabbitMQ.Subsystems.Vhost,
+		"rabbitmq.frontier.vhost", c.RabbitMQ.Frontier.Vhost, "the frontier's vhost, which is another than the subsystems'")
 	k.want(c.RabbitMQ.Subsystems.User != "", "rabbitmq.subsystems.user", "", "a user of the subsystems' vhost")
 	k.want(c.RabbitMQ.Frontier.User != "", "rabbitmq.frontier.user", "", "a user of the frontier's vhost")
 	k.want(c.RabbitMQ.Management.URL.is("http", "https"), "rabbitmq.management.url", c.RabbitMQ.Management.URL,
@@ -110,7 +117,8 @@ func (c *Config) validateServices(k *checker) {
 	c.validateRing(k)
 	k.want(c.Fetch.Proxy == "" || c.Fetch.Proxy.is("http", "https", "socks5", "socks5h"), "fetch.proxy", c.Fetch.Proxy,
 		"a URL such as http://127.0.0.1:3128 or socks5://127.0.0.1:1080, or nothing")
-	k.want(c.Fetch.DNS == "" || isAddress(c.Fetch.DNS), "fetch.dns", c.Fetch.DNS, "the host:port of a name server, or nothing")
+	k.want(c.Fetch.DNS == "" || isAddress(c.Fetch.DNS), "fetch.dns", c.Fetch.DNS,
+		"the host:port of a name server, or nothing")
 }
 
 func (c *Config) validateRing(k *checker) {
@@ -118,21 +126,26 @@ func (c *Config) validateRing(k *checker) {
 	for _, a := range z.Addresses {
 		k.want(isAddress(a), "zookeeper.addresses", a, "host:port")
 	}
-	k.want(z.SessionTimeout >= crawl.Duration(time.Second) && z.SessionTimeout <= crawl.Duration(10*time.Minute), "zookeeper.session_timeout",
-		z.SessionTimeout, "a time from 1s to 10m")
-	k.want(strings.HasPrefix(z.Root, "/") && (z.Root == "/" || !strings.HasSuffix(z.Root, "/")), "zookeeper.root", z.Root, "/ or a path such as /whirlpool")
+	k.want(z.SessionTimeout >= crawl.Duration(time.Second) && z.SessionTimeout <= crawl.Duration(10*time.Minute),
+		"zookeeper.session_timeout", z.SessionTimeout, "a time from 1s to 10m")
+	k.want(strings.HasPrefix(z.Root, "/") && (z.Root == "/" || !strings.HasSuffix(z.Root, "/")), "zookeeper.root", z.Root,
+		"/ or a path such as /whirlpool")
 	k.want(z.User != "" || z.Password == "", "zookeeper.user", z.User, "a user where there is a password")
 	k.want(ring.CheckName(r.Name) == nil, "ring.name", r.Name, "1 to 64 of A-Z a-z 0-9 . _ -")
-	k.want(len(z.Addresses) == 0 || ring.CheckName(c.Node) == nil, "node", c.Node, "1 to 64 of A-Z a-z 0-9 . _ -, since it is this node's name in the ring")
-	k.want(r.Address == "" || isAddress(r.Address), "ring.address", r.Address, "the host:port of this node's broker, as other nodes reach it")
+	k.want(len(z.Addresses) == 0 || ring.CheckName(c.Node) == nil, "node", c.Node,
+		"1 to 64 of A-Z a-z 0-9 . _ -, since it is this node's name in the ring")
+	k.want(r.Address == "" || isAddress(r.Address), "ring.address", r.Address,
+		"the host:port of this node's broker, as other nodes reach it")
 	for _, m := range r.Management {
 		node, raw, ok := strings.Cut(m, "=")
-		k.want(ok && ring.CheckName(node) == nil && URL(raw).is("http", "https"), "ring.management", m, "NODE=URL, such as n2=http://10.0.0.2:15673")
+		k.want(ok && ring.CheckName(node) == nil && URL(raw).is("http", "https"), "ring.management", m,
+			"NODE=URL, such as n2=http://10.0.0.2:15673")
 	}
 	_, err := ring.WeightOf(r.Weight)
 	k.want(err == nil, "ring.weight", r.Weight, "0.001 to 1000")
-	k.want(r.Grace >= z.SessionTimeout, "ring.grace", r.Grace, fmt.Sprintf("at least zookeeper.session_timeout, %v: only then has a node that is cut "+
-		"off certainly stopped when the others take over", z.SessionTimeout))
+	k.want(r.Grace >= z.SessionTimeout, "ring.grace", r.Grace,
+		fmt.Sprintf("at least zookeeper.session_timeout, %v: only then has a node that is cut "+
+			"off certainly stopped when the others take over", z.SessionTimeout))
 	_, err = ring.ParsePartition(r.Partition)
 	k.want(err == nil, "ring.partition", r.Partition, "host, domain, ip or url")
 	k.want(r.Vnodes <= ring.MaxVnodes, "ring.vnodes", r.Vnodes, fmt.Sprintf("at most %d", ring.MaxVnodes))

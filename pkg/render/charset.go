@@ -19,7 +19,8 @@ func ContentType(fetched, charset string, body []byte) string {
 		kind = "text/html"
 	}
 	if charset == "" {
-		if _, params, err := mime.ParseMediaType(fetched); err == nil && params["charset"] != "" || !utf8.Valid(body) || declares.Match(body) {
+		if _, params, err := mime.ParseMediaType(fetched); err == nil && params["charset"] != "" || !utf8.Valid(body) ||
+			declares.Match(body) {
 			if fetched == "" {
 				return kind
 			}

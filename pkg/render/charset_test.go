@@ -5,7 +5,8 @@ import "testing"
 func TestContentType(t *testing.T) {
 	for _, c := range []struct{ name, fetched, charset, body, want string }{
 		{"what the crawler found", "text/html", "utf-8", "ü", "text/html; charset=utf-8"},
-		{"it found another than the server says", "text/html; charset=nonsense", "shift_jis", "x", "text/html; charset=shift_jis"},
+		{"it found another than the server says", "text/html; charset=nonsense", "shift_jis", "x",
+			"text/html; charset=shift_jis"},
 		{"XHTML", "application/xhtml+xml", "utf-8", "ü", "application/xhtml+xml; charset=utf-8"},
 		{"nothing was said at all", "", "", "", "text/html; charset=utf-8"},
 		{"UTF-8 that nothing declares", "text/html", "", "<p>日本", "text/html; charset=utf-8"},

@@ -105,14 +105,15 @@ const (
 
 // Result is what came of a render.
 type Result struct {
-	Verdict    string
-	Ended      bool     // with Crash: not the page's process alone died, but the browser
-	Detail     string   // for people; empty where Verdict is Done
-	HTML       []byte   // UTF-8, with open shadow roots; empty unless Verdict is Done or Limit
-	Cut        bool     // HTML was larger than Limits.HTML
-	Links      []string // absolute URLs of the links in the document, its open shadow roots, and its frames of the same site
-	Final      string   // the document's URL in the end: scripts may change it
-	Settled    string   // what told that the page has settled: virtual, idle or limit
+	Verdict string
+	Ended   bool   // with Crash: not the page's process alone died, but the browser
+	Detail  string // for people; empty where Verdict is Done
+	HTML    []byte // UTF-8, with open shadow roots; empty unless Verdict is Done or Limit
+	Cut     bool   // HTML was larger than Limits.HTML
+	// absolute URLs of the links in the document, its open shadow roots, and its frames of the same site
+	Links      []string
+	Final      string // the document's URL in the end: scripts may change it
+	Settled    string // what told that the page has settled: virtual, idle or limit
 	Wall, CPU  time.Duration
 	Requests   int      // that the page made
 	Refused    int      // of them, those that Policy refused

@@ -28,7 +28,8 @@ func (e *Explanation) answerUnknown() string {
 	}
 	never := "The crawl has not met it: no page that was read links to it, and it is no seed."
 	if e.mostLinks > 0 {
-		never = fmt.Sprintf("The crawl has not met it: it is no seed, and not among the first %d links (links_per_page) of a page that was read.", e.mostLinks)
+		never = fmt.Sprintf("The crawl has not met it: it is no seed, and not among the first %d links (links_per_page) of "+
+			"a page that was read.", e.mostLinks)
 	}
 	switch {
 	case !e.Rules.Allowed:
@@ -75,9 +76,11 @@ func (e *Explanation) answerDone() string {
 	case e.Content == nil && e.unstored() != "":
 		return "It was fetched, and has no record: " + e.unstored() + "."
 	case e.Content == nil && e.Fingerprint != nil:
-		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: `whirlpool audit` tells which."
+		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: " +
+			"`whirlpool audit` tells which."
 	case e.Content == nil:
-		return "It was fetched, but nothing is stored of it: it is no page, asks not to be indexed (noindex), or the crawl keeps no records (--store none)."
+		return "It was fetched, but nothing is stored of it: it is no page, asks not to be indexed (noindex), or the crawl " +
+			"keeps no records (--store none)."
 	case !e.Content.DuplicateOf.IsZero():
 		return fmt.Sprintf("It was fetched and is a copy (%s) of %s.", e.Content.Similarity, e.Content.DuplicateOf)
 	}
@@ -106,7 +109,8 @@ func (e *Explanation) answerRedirect() string {
 
 // answerAsset names the page that an asset was fetched for.
 func (e *Explanation) answerAsset() string {
-	const text = "It was fetched as an asset%s: it is archived (--warc, --mirror, --wacz), and has no record as pages have."
+	const text = "It was fetched as an asset%s: it is archived (--warc, --mirror, --wacz), and has no record as pages " +
+		"have."
 	if e.Of.IsZero() {
 		return fmt.Sprintf(text, "")
 	}

@@ -11,7 +11,8 @@ import (
 const attemptsPage = 1000
 
 // lastAttempts returns the last lines of the log about a URL.
-func lastAttempts(ctx context.Context, log crawl.LogList, job crawl.JobID, u weburl.URL) (last []crawl.LogLine, err error) {
+func lastAttempts(ctx context.Context, log crawl.LogList, job crawl.JobID,
+	u weburl.URL) (last []crawl.LogLine, err error) {
 	for from := int64(0); ; {
 		lines, next, err := log.AttemptsFrom(ctx, job, u, from, attemptsPage)
 		if err != nil {

@@ -96,7 +96,8 @@ func (a *clusterAudit) balance(ctx context.Context) error {
 		last = next
 	}
 	p := last.pipeline
-	a.OpenOfAll, a.Queued, a.InFlight = last.open(), p.Frontier.Tasks(), p.in(crawl.TopicFetch, crawl.TopicOutcome, crawl.TopicFrontierIn)
+	a.OpenOfAll, a.Queued, a.InFlight = last.open(), p.Frontier.Tasks(),
+		p.in(crawl.TopicFetch, crawl.TopicOutcome, crawl.TopicFrontierIn)
 	var found *searched
 	if last.tallies[a.job].open > 0 && a.away == "" && !last.moves() {
 		if found, err = a.search(ctx); err != nil {
@@ -126,11 +127,12 @@ func (a *clusterAudit) settle(l look, still bool, short int64, found *searched) 
 	mine := l.tallies[a.job].open
 	switch {
 	case a.away != "":
-		a.unproven("its %d open URLs are queued or under way, and no links are lost; the brokers of some nodes do not answer, and what waits there is "+
-			"not known: %s", mine, a.away)
+		a.unproven("its %d open URLs are queued or under way, and no links are lost; the brokers of some nodes do not "+
+			"answer, and what waits there is not known: %s", mine, a.away)
 	case mine == 0: // whatever is in the queues, this job lacks nothing
 	case l.moves():
-		a.unproven("its %d open URLs are queued or under way; %d virtual nodes are on their way, whose open URLs are being read from the ledger", mine,
+		a.unproven("its %d open URLs are queued or under way; %d virtual nodes are on their way, whose open URLs are being "+
+			"read from the ledger", mine,
 			l.pipeline.Ring.Moving)
 	case found.silent == "":
 		a.judgeSearch(found)
@@ -140,8 +142,8 @@ func (a *clusterAudit) settle(l look, still bool, short int64, found *searched) 
 	case short <= 0 || !still:
 		a.unproven("its %d open URLs are queued or under way: %s", mine, found.silent)
 	case a.unreadable > 0:
-		a.unproven("all of its %d open URLs are queued or under way; %d of all jobs' are not seen there, but %d dead letters "+
-			"cannot be read", mine, short, a.unreadable)
+		a.unproven("all of its %d open URLs are queued or under way; %d of all jobs' are not seen there, but %d dead "+
+			"letters cannot be read", mine, short, a.unreadable)
 	case mine == l.open():
 		a.Lost, a.LostOfAll = short, short
 		a.byCount = true
@@ -210,11 +212,12 @@ func (a *clusterAudit) judge() {
 	}
 	fault(a.Lost, "%d open URLs are in no queue, no message and no dead letter: they are lost")
 	if a.Lost == 0 {
-		fault(a.LostOfAll, "%d open URLs of this or another job are in no queue, no message and no dead letter: they are lost")
+		fault(a.LostOfAll,
+			"%d open URLs of this or another job are in no queue, no message and no dead letter: they are lost")
 	}
 	fault(a.Vanished, "%d pages were fetched, and have neither a record nor a reason why not: they are lost")
-	fault(a.Waiting, "%d pages were fetched, and their content or links have not come to their end, though nothing moves: links are lost; a node that runs "+
-		"fetches them again by itself")
+	fault(a.Waiting, "%d pages were fetched, and their content or links have not come to their end, though nothing "+
+		"moves: links are lost; a node that runs fetches them again by itself")
 	fault(a.Damaged, "%d stored records are not what was stored: their checksums are wrong")
 	fault(a.BadStates, "%d URLs are in none of the states open, done and left out")
 	fault(a.Missing, "%d pages have a fingerprint, but their records are not stored")
@@ -223,7 +226,8 @@ func (a *clusterAudit) judge() {
 	fault(a.Misfiled, "%d records stand under the key of another URL")
 	fault(a.Orphans, "%d copies name an original that has no fingerprint")
 	fault(a.TallyOff, "%d counters are wrong")
-	fault(a.Forgotten, "%d pages are neither due nor queued nor under way: they would never be visited again; a node that runs has them visited by itself")
+	fault(a.Forgotten, "%d pages are neither due nor queued nor under way: they would never be visited again; a node "+
+		"that runs has them visited by itself")
 }
 
 // doubtPages makes doubts of pages that may be on their way, or in a dead letter that cannot be read.

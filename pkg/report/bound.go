@@ -27,7 +27,8 @@ func spentOf(ctx context.Context, from crawl.Spending, job *crawl.Job) (*Spent, 
 	if err != nil {
 		return nil, err
 	}
-	return &Spent{Bytes: s.Bytes, Seconds: s.Time.Seconds(), MaxBytes: int64(b.MaxBytes), MaxTime: b.MaxTime.D().Seconds(), Met: b.Met(s)}, nil
+	return &Spent{Bytes: s.Bytes, Seconds: s.Time.Seconds(), MaxBytes: int64(b.MaxBytes), MaxTime: b.MaxTime.D().Seconds(),
+		Met: b.Met(s)}, nil
 }
 
 // met is the bound that is met; empty: none.
@@ -59,5 +60,6 @@ func boundText(state State, open int64, met string) string {
 	if state != StateFinished || open == 0 || met == "" {
 		return ""
 	}
-	return fmt.Sprintf("its bound (%s) is met, so %s not fetched; raise it, and the crawl goes on", met, are(open, "URL that waits", "URLs that wait"))
+	return fmt.Sprintf("its bound (%s) is met, so %s not fetched; raise it, and the crawl goes on", met,
+		are(open, "URL that waits", "URLs that wait"))
 }

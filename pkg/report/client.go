@@ -40,7 +40,8 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 		return nil, fmt.Errorf("%s: %w", dir, errors.Join(ErrNotRunning, ctx.Err()))
 	}
 	_ = conn.Close() // it was a knock
-	return &Client{dir: dir, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+	return &Client{dir: dir, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}},
+		nil
 }
 
 // Status implements View.

@@ -105,8 +105,9 @@ type Cluster struct {
 
 // NewCluster returns the view of a cluster. Every source is needed.
 func NewCluster(src ClusterSources) (*Cluster, error) {
-	if src.Jobs == nil || src.Ledger == nil || src.Fingerprints == nil || src.Hosts == nil || src.Robots == nil || src.Attempts == nil ||
-		src.Broker == nil && src.Ring == nil || src.Records == nil || src.Following == nil || src.Unkept == nil || src.Looks == nil {
+	if src.Jobs == nil || src.Ledger == nil || src.Fingerprints == nil || src.Hosts == nil || src.Robots == nil ||
+		src.Attempts == nil || src.Broker == nil && src.Ring == nil || src.Records == nil || src.Following == nil ||
+		src.Unkept == nil || src.Looks == nil {
 		return nil, errors.New("inspect a cluster: a source is missing")
 	}
 	return &Cluster{src: src, now: time.Now, pause: sleep}, nil

@@ -52,8 +52,8 @@ func TestAuditOfASoundClusterProvesEverything(t *testing.T) {
 	if len(r.Faults)+len(c.Unproven) > 0 || !c.Still {
 		t.Errorf("faults %q, not proven %q, still %v", r.Faults, c.Unproven, c.Still)
 	}
-	if r.Claimed != 4 || r.Done != 3 || r.Open != 1 || r.Excluded != 1 || r.Queued != 1 || r.Pages != 2 || c.Fetched != 3 || c.Unstored != 1 ||
-		c.Originals != 1 || c.Copies != 1 {
+	if r.Claimed != 4 || r.Done != 3 || r.Open != 1 || r.Excluded != 1 || r.Queued != 1 || r.Pages != 2 ||
+		c.Fetched != 3 || c.Unstored != 1 || c.Originals != 1 || c.Copies != 1 {
 		t.Errorf("figures %+v, %+v", r, c)
 	}
 	var b bytes.Buffer
@@ -70,26 +70,33 @@ func TestClusterAuditNamesWhatIsWrong(t *testing.T) {
 		says string // a fault
 		url  string
 	}{
-		"missing record": {func(f *fakeCluster) { delete(f.records, mustURL(t, twin).Key()) }, "records are not stored", twin},
-		"neither record nor reason": {func(f *fakeCluster) { f.keepNot(mustURL(t, "http://a.test/noindex"), "") }, "neither a record nor a reason",
-			"http://a.test/noindex"},
+		"missing record": {func(f *fakeCluster) { delete(f.records, mustURL(t, twin).Key()) }, "records are not stored",
+			twin},
+		"neither record nor reason": {func(f *fakeCluster) { f.keepNot(mustURL(t, "http://a.test/noindex"), "") },
+			"neither a record nor a reason", "http://a.test/noindex"},
 		"links that are missing": {func(f *fakeCluster) { f.unfinished(t, 1) }, "links are lost", "http://a.test/0"},
-		"damaged":                {func(f *fakeCluster) { f.damaged = map[weburl.Key]bool{mustURL(t, twin).Key(): true} }, "checksums are wrong", twin},
-		"no fingerprint":         {func(f *fakeCluster) { delete(f.prints, mustURL(t, twin).Key()) }, "have no fingerprint", twin},
+		"damaged": {func(f *fakeCluster) { f.damaged = map[weburl.Key]bool{mustURL(t, twin).Key(): true} },
+			"checksums are wrong", twin},
+		"no fingerprint": {func(f *fakeCluster) { delete(f.prints, mustURL(t, twin).Key()) }, "have no fingerprint", twin},
 		"orphan": {func(f *fakeCluster) {
 			p := f.prints[mustURL(t, twin).Key()]
 			p.Of = weburl.URL{}
 			f.prints[mustURL(t, twin).Key()] = p
 		}, "name an original", twin},
 		"stray": {func(f *fakeCluster) { delete(f.rows[fakeJob], mustURL(t, twin).Key()) }, "nobody claimed", twin},
-		"stored, but left out": {func(f *fakeCluster) { f.put(fakeJob, mustURL(t, twin), crawl.Entry{State: crawl.StateExcluded}) },
+		"stored, but left out": {func(f *fakeCluster) {
+			f.put(fakeJob, mustURL(t, twin),
+				crawl.Entry{State: crawl.StateExcluded})
+		},
 			"nobody claimed", twin},
-		"misfiled": {func(f *fakeCluster) { f.records[mustURL(t, twin).Key()] = mustURL(t, "http://else.test/") }, "key of another", "http://else.test/"},
+		"misfiled": {func(f *fakeCluster) { f.records[mustURL(t, twin).Key()] = mustURL(t, "http://else.test/") },
+			"key of another", "http://else.test/"},
 		"no state": {func(f *fakeCluster) {
 			f.put(fakeJob, mustURL(t, twin), crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictRetry})
 		},
 			"none of the states", twin},
-		"reopened": {func(f *fakeCluster) { f.put(fakeJob, mustURL(t, original), crawl.Entry{State: crawl.StateOpen}) }, "they are lost", original},
+		"reopened": {func(f *fakeCluster) { f.put(fakeJob, mustURL(t, original), crawl.Entry{State: crawl.StateOpen}) },
+			"they are lost", original},
 		"lost, and not counted": {func(f *fakeCluster) {
 			f.put(fakeJob, mustURL(t, original), crawl.Entry{State: crawl.StateOpen})
 			f.off[fakeJob] = -1
@@ -140,15 +147,21 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 			f.prints[key] = p
 			delete(f.records, key)
 		}, 0, 1},
-		"a record without fingerprint":               {func(f *fakeCluster) { f.queue(moving...); delete(f.prints, key) }, 0, 1},
-		"an open URL that is not seen":               {func(f *fakeCluster) { f.queue(moving...); lost(f) }, 0, 1},
-		"an open URL in a message":                   {func(f *fakeCluster) { f.queue(fetching...); lost(f) }, 0, 0},
-		"fresh tasks of which nobody knows how many": {func(f *fakeCluster) { f.queue(bus.Depth{Queue: crawl.TopicFrontierIn, Ready: 1}); lost(f) }, 1, 0},
+		"a record without fingerprint": {func(f *fakeCluster) { f.queue(moving...); delete(f.prints, key) }, 0,
+			1},
+		"an open URL that is not seen": {func(f *fakeCluster) { f.queue(moving...); lost(f) }, 0, 1},
+		"an open URL in a message":     {func(f *fakeCluster) { f.queue(fetching...); lost(f) }, 0, 0},
+		"fresh tasks of which nobody knows how many": {func(f *fakeCluster) {
+			f.queue(bus.Depth{Queue: crawl.TopicFrontierIn,
+				Ready: 1})
+			lost(f)
+		}, 1, 0},
 		"another job's URL is lost": {func(f *fakeCluster) {
 			f.put(otherJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
 		}, 0, 1},
 		"another job's URL is lost, and this one has none open": {func(f *fakeCluster) {
-			f.put(fakeJob, mustURL(t, "http://b.test/waits"), crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictGone, Status: 404})
+			f.put(fakeJob, mustURL(t, "http://b.test/waits"),
+				crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictGone, Status: 404})
 			f.put(otherJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
 			f.queue()
 		}, 0, 0},
@@ -169,8 +182,10 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 			f.vanish(mustURL(t, "http://d.test/"), time.Minute)
 			f.dead = append(f.dead, bus.Letter{Body: []byte("?")})
 		}, 1, 0},
-		"in a dead letter":         {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, letter(t, "http://d.test/")) }, 0, 0},
-		"perhaps in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, bus.Letter{Body: []byte("?")}) }, 1, 0},
+		"in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, letter(t, "http://d.test/")) },
+			0, 0},
+		"perhaps in a dead letter": {func(f *fakeCluster) { lost(f); f.dead = append(f.dead, bus.Letter{Body: []byte("?")}) },
+			1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := soundCluster(t)
@@ -185,8 +200,8 @@ func TestAMovingClusterIsNotAccused(t *testing.T) {
 
 func letter(t testing.TB, raw string) bus.Letter {
 	e := &crawl.Fetch{Task: crawl.Task{Job: fakeJob, URL: mustURL(t, raw)}}
-	return bus.Letter{DeadLetter: bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{7}, Event: e}, Topic: e.Topic(), Reason: "no",
-		At: fakeNow}, Vhost: "v", Body: []byte("b")}
+	return bus.Letter{DeadLetter: bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{7}, Event: e}, Topic: e.Topic(),
+		Reason: "no", At: fakeNow}, Vhost: "v", Body: []byte("b")}
 }
 
 func TestAStoreThatIsReadOutOfOrderIsNoProof(t *testing.T) {
@@ -223,10 +238,11 @@ func TestTheJobIsNamedUnlessThereIsOne(t *testing.T) {
 func TestStatusOfAClusterForPeople(t *testing.T) {
 	f := soundCluster(t)
 	f.jobs[1].State, f.jobs[1].Ended = crawl.JobEnded, fakeNow.Add(-time.Minute)
-	f.queue(bus.Depth{Queue: "front.2", Ready: 40, Unacked: 3}, bus.Depth{Queue: "back.1"}, bus.Depth{Queue: "back.2", Ready: 7, Unacked: 2},
-		bus.Depth{Queue: "later.1", Ready: 5}, bus.Depth{Queue: crawl.TopicFetch, Ready: 12, Unacked: 256, Published: 310.21, Acked: 309.8, Consumers: 2},
-		bus.Depth{Queue: crawl.TopicParse + ".retry", Ready: 1, Unacked: 1}, bus.Depth{Queue: "dead", Ready: 1}, bus.Depth{Queue: "dead", Ready: 1},
-		bus.Depth{Queue: "frontier.owner"})
+	f.queue(bus.Depth{Queue: "front.2", Ready: 40, Unacked: 3}, bus.Depth{Queue: "back.1"},
+		bus.Depth{Queue: "back.2", Ready: 7, Unacked: 2}, bus.Depth{Queue: "later.1", Ready: 5},
+		bus.Depth{Queue: crawl.TopicFetch, Ready: 12, Unacked: 256, Published: 310.21, Acked: 309.8, Consumers: 2},
+		bus.Depth{Queue: crawl.TopicParse + ".retry", Ready: 1, Unacked: 1}, bus.Depth{Queue: "dead", Ready: 1},
+		bus.Depth{Queue: "dead", Ready: 1}, bus.Depth{Queue: "frontier.owner"})
 	c := f.open(t)
 	var b bytes.Buffer
 	s, err := c.Status(t.Context())
@@ -280,7 +296,8 @@ func TestAPageWithoutItsRecordIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := j.Explain(t.Context(), u.String())
-	if err != nil || e.Fingerprint == nil || e.Fingerprint.DuplicateOf.String() != "http://a.test/" || !strings.Contains(e.Answer, "audit") {
+	if err != nil || e.Fingerprint == nil || e.Fingerprint.DuplicateOf.String() != "http://a.test/" ||
+		!strings.Contains(e.Answer, "audit") {
 		t.Errorf("explained as %+v, %v", e, err)
 	}
 }
@@ -300,7 +317,8 @@ func TestLettersOfAJobAndThoseThatNobodyCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine, err := j.Letters(t.Context())
-	if err != nil || len(mine) != 2 || mine[0].Event != nil || mine[0].Bytes != 3 || mine[1].Job != fakeJob || mine[1].Key != "d.test" {
+	if err != nil || len(mine) != 2 || mine[0].Event != nil || mine[0].Bytes != 3 || mine[1].Job != fakeJob ||
+		mine[1].Key != "d.test" {
 		t.Errorf("letters of the job %+v, %v", mine, err)
 	}
 }
@@ -317,7 +335,8 @@ func TestAStatusDoesNotWaitForTheRecordsToBeCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := s.WriteText(&b); err != nil || !strings.Contains(b.String(), "the records were not counted: mongodb is busy") {
+	if err := s.WriteText(&b); err != nil ||
+		!strings.Contains(b.String(), "the records were not counted: mongodb is busy") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }

@@ -59,12 +59,6 @@ func (j *ClusterJob) Audit(ctx context.Context) (*crawl.AuditReport, error) {
 	return j.newAudit().run(ctx)
 }
 
-func (j *ClusterJob) newAudit() *clusterAudit {
-	a := &clusterAudit{j: j, job: j.Info.ID, ClusterAudit: &crawl.ClusterAudit{Job: j.Info.ID}, dead: map[weburl.Key]bool{}}
-	a.Cluster = a.ClusterAudit
-	return a
-}
-
 func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	err := a.recount(ctx)
 	var before, after look
@@ -291,7 +285,8 @@ func (a *clusterAudit) countEntry(ctx context.Context, p *place) error {
 		a.BadStates++
 		a.Example("bad state", p.name())
 	}
-	if e.State != crawl.StateDone || e.Kind != crawl.KindPage || e.Status/100 != 2 || !crawl.HasLinks(e.Kind, e.Verdict, e.Status) {
+	if e.State != crawl.StateDone || e.Kind != crawl.KindPage || e.Status/100 != 2 ||
+		!crawl.HasLinks(e.Kind, e.Verdict, e.Status) {
 		return nil
 	}
 	a.Fetched++

@@ -20,8 +20,10 @@ type ClusterJob struct {
 
 func (c *Cluster) job(info crawl.JobInfo) *ClusterJob {
 	j := &ClusterJob{Cluster: c, Info: info, records: c.src.Records(info.ID)}
-	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger, hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, templates: c.src.Templates, revisits: c.src.Revisits,
-		now: c.now, running: info.State == crawl.JobRunning || info.State == crawl.JobEnded, where: j.find, fingerprint: j.known}
+	j.story = story{job: info.Job, left: c.src.Left, history: historyOf(info.Job, c.src.Revisions), ledger: c.src.Ledger,
+		hosts: c.src.Hosts, robots: c.src.Robots, pages: j.records, templates: c.src.Templates, revisits: c.src.Revisits,
+		now: c.now, running: info.State == crawl.JobRunning || info.State == crawl.JobEnded, where: j.find,
+		fingerprint: j.known}
 	j.story.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return c.src.Attempts.Attempts(ctx, info.ID, u.Key(), maxAttempts)
 	}
@@ -84,9 +86,10 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 		return nil, fmt.Errorf("status of job %s: %w", j.Info.ID, err)
 	}
 	spec := j.Info.Job
-	s := &Status{Cluster: j.src.Name, Job: j.Info.ID, Seeds: spec.Seeds, SeedList: spec.SeedList, State: before.State, Time: j.now(), Started: j.Info.Created,
-		Ended: j.Info.Ended, Pages: tally.Pages, MaxPages: spec.MaxPages, Claimed: tally.Claimed, Open: openOf(tally),
-		Verdicts: tally.Verdicts, Statuses: tally.Statuses, Excluded: tally.Excluded}
+	s := &Status{Cluster: j.src.Name, Job: j.Info.ID, Seeds: spec.Seeds, SeedList: spec.SeedList, State: before.State,
+		Time: j.now(), Started: j.Info.Created, Ended: j.Info.Ended, Pages: tally.Pages, MaxPages: spec.MaxPages,
+		Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
+		Excluded: tally.Excluded}
 	if s.Spent, err = spentOf(ctx, j.src.Spending, spec); err != nil {
 		return nil, fmt.Errorf("status of job %s: %w", j.Info.ID, err)
 	}
@@ -108,10 +111,15 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	if s.Pipeline, err = j.Lately(ctx); err != nil {
 		return nil, err
 	}
+	s.queues()
+	return s, nil
+}
+
+// queues says what the pipeline holds.
+func (s *Status) queues() {
 	f := &s.Pipeline.Frontier
 	s.Queued, s.Waiting, s.ActiveHosts = f.Tasks(), f.Later, int(f.BackQueues)
 	s.InFlight, s.DeadLetters = s.Pipeline.in(crawl.TopicFetch, crawl.TopicOutcome), s.Pipeline.DeadLetters
-	return s, nil
 }
 
 // countTime is how long a status waits for the page store, which may be busy with the crawl.
@@ -163,4 +171,11 @@ func (c *Cluster) Letters(ctx context.Context) ([]Letter, error) {
 	}
 	sortLetters(out)
 	return out, away
+}
+
+func (j *ClusterJob) newAudit() *clusterAudit {
+	id := j.Info.ID
+	a := &clusterAudit{j: j, job: id, ClusterAudit: &crawl.ClusterAudit{Job: id}, dead: map[weburl.Key]bool{}}
+	a.Cluster = a.ClusterAudit
+	return a
 }

@@ -85,11 +85,12 @@ func onlyLost(r *crawl.AuditReport, a *clusterAudit) bool {
 // leftOver says what a repair cannot put right, or not now.
 func leftOver(r *crawl.AuditReport) (left []string) {
 	if !r.Cluster.Still {
-		left = append(left, "messages move, so that what seems lost may be on its way: `whirlpool pause --cluster` the job, and repair it when nothing is under way")
+		left = append(left, "messages move, so that what seems lost may be on its way: `whirlpool pause --cluster` the "+
+			"job, and repair it when nothing is under way")
 	}
 	if n := r.Cluster.BadStates; n > 0 {
-		left = append(left, fmt.Sprintf("%d URLs are in none of the states open, done and left out: a build that does not know their state wrote them, or the "+
-			"database is damaged; restore a copy of it", n))
+		left = append(left, fmt.Sprintf("%d URLs are in none of the states open, done and left out: a build that does not "+
+			"know their state wrote them, or the database is damaged; restore a copy of it", n))
 	}
 	return left
 }

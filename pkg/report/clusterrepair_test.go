@@ -32,7 +32,8 @@ func (m *mending) name(k weburl.Key) string {
 	return m.f.records[k].String()
 }
 
-func (m *mending) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (m *mending) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	m.note("claim %s", tasks[0].URL)
 	m.open = append(m.open, tasks...)
 	return make([]crawl.Claimed, len(tasks)), nil
@@ -105,7 +106,8 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 		"a page whose links are missing": {func(f *fakeCluster) {
 			f.missing = []crawl.Task{{Job: fakeJob, URL: mustURL(t, twin)}}
 		}, []string{"queue " + twin, "reopen " + twin}, ""},
-		"a missing record": {func(f *fakeCluster) { delete(f.records, key) }, []string{"queue " + twin, "reopen " + twin}, ""},
+		"a missing record": {func(f *fakeCluster) { delete(f.records, key) }, []string{"queue " + twin, "reopen " + twin},
+			""},
 		"a damaged record": {func(f *fakeCluster) { f.damaged = map[weburl.Key]bool{key: true} },
 			[]string{"queue " + twin, "reopen " + twin, "set aside " + twin}, ""},
 		"a copy of nothing": {func(f *fakeCluster) {
@@ -113,7 +115,8 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 			p.Of = weburl.URL{}
 			f.prints[key] = p
 		}, []string{"forget " + twin, "queue " + twin, "reopen " + twin, "set aside " + twin}, ""},
-		"content that nobody claimed": {func(f *fakeCluster) { delete(f.rows[fakeJob], key) }, []string{"claim " + twin, "queue " + twin}, ""},
+		"content that nobody claimed": {func(f *fakeCluster) { delete(f.rows[fakeJob], key) },
+			[]string{"claim " + twin, "queue " + twin}, ""},
 		"an open URL that is nowhere": {func(f *fakeCluster) { f.queue() }, []string{"queue http://b.test/waits"}, ""},
 		"a counter":                   {func(f *fakeCluster) { f.off[fakeJob] = 1 }, []string{"count one"}, ""},
 		"messages move": {func(f *fakeCluster) {

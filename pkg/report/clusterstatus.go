@@ -43,7 +43,8 @@ func (c *Cluster) Status(ctx context.Context) (*ClusterStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Jobs = before; slices.ContainsFunc(before, func(l JobLine) bool { return l.State == StateRunning && l.Open > 0 }) {
+	if s.Jobs = before; slices.ContainsFunc(before,
+		func(l JobLine) bool { return l.State == StateRunning && l.Open > 0 }) {
 		if err := c.pause(ctx, sampleTime); err != nil {
 			return nil, err
 		}
@@ -87,9 +88,9 @@ func (c *Cluster) line(ctx context.Context, j crawl.JobInfo) (JobLine, error) {
 	if note == "" {
 		note = boundText(stateOf(j.State), openOf(tally), spent.met())
 	}
-	return JobLine{Job: j.ID, State: stateOf(j.State), Created: j.Created, Ended: j.Ended, Pages: tally.Pages, Claimed: tally.Claimed,
-		Open: openOf(tally), Done: tally.Claimed - openOf(tally), Excluded: sum(tally.Excluded), MaxPages: j.Job.MaxPages,
-		Note: note}, nil
+	return JobLine{Job: j.ID, State: stateOf(j.State), Created: j.Created, Ended: j.Ended, Pages: tally.Pages,
+		Claimed: tally.Claimed, Open: openOf(tally), Done: tally.Claimed - openOf(tally), Excluded: sum(tally.Excluded),
+		MaxPages: j.Job.MaxPages, Note: note}, nil
 }
 
 // limitText says why URLs of a crawl that has finished are open; empty where none is, or that is not why.
@@ -97,7 +98,8 @@ func limitText(state State, open, pages int64, limit int) string {
 	if state != StateFinished || open == 0 || limit <= 0 || pages < int64(limit) {
 		return ""
 	}
-	return fmt.Sprintf("its page limit (max_pages %d) is met, so %s not fetched", limit, are(open, "URL that waits", "URLs that wait"))
+	return fmt.Sprintf("its page limit (max_pages %d) is met, so %s not fetched", limit,
+		are(open, "URL that waits", "URLs that wait"))
 }
 
 func are(n int64, one, many string) string {

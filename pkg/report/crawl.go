@@ -100,12 +100,13 @@ var (
 
 // New returns the view of a crawl. Every source but Live is needed.
 func New(src Sources) (*Crawl, error) {
-	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Log == nil || src.Queues == nil || src.Pages == nil ||
-		src.Journal == nil || src.Dead == nil || src.Auditor == nil {
+	if src.Job == nil || src.Ledger == nil || src.Hosts == nil || src.Robots == nil || src.Log == nil ||
+		src.Queues == nil || src.Pages == nil || src.Journal == nil || src.Dead == nil || src.Auditor == nil {
 		return nil, errors.New("inspect a crawl: a source is missing")
 	}
 	c := &Crawl{src: src}
-	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger, hosts: src.Hosts, robots: src.Robots, pages: src.Pages, templates: src.Templates, revisits: src.Revisits,
+	c.story = story{job: src.Job, left: src.Left, history: historyOf(src.Job, src.Jobs), ledger: src.Ledger,
+		hosts: src.Hosts, robots: src.Robots, pages: src.Pages, templates: src.Templates, revisits: src.Revisits,
 		running: src.Live != nil, now: time.Now, where: c.find}
 	c.attempts = func(ctx context.Context, u weburl.URL) ([]crawl.LogLine, error) {
 		return lastAttempts(ctx, src.Log, src.Job.ID, u)

@@ -113,8 +113,8 @@ func (s *story) Explain(ctx context.Context, raw string) (*Explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain %s: rules of the job: %w", raw, err)
 	}
-	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running, mostLinks: s.job.Limits.LinksPerPage,
-		Epoch: crawl.EpochOf(s.job.Epoch)}
+	e := &Explanation{Given: raw, Time: s.now(), Attempts: []Attempt{}, running: s.running,
+		mostLinks: s.job.Limits.LinksPerPage, Epoch: crawl.EpochOf(s.job.Epoch)}
 	if e.URL, e.Rewritten, err = canonical(rules, raw); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,8 @@ func (s *story) explainAttempts(ctx context.Context, e *Explanation) error {
 // judgedLater reports whether a line is no attempt, but says of one before it that a redirect loop was found later.
 func (e *Explanation) judgedLater(i int) bool {
 	l := &e.lines[i]
-	return i > 0 && l.Reason == crawl.ReasonRedirectLoop && e.lines[i-1].Attempt == l.Attempt && e.lines[i-1].Visit == l.Visit
+	return i > 0 && l.Reason == crawl.ReasonRedirectLoop && e.lines[i-1].Attempt == l.Attempt &&
+		e.lines[i-1].Visit == l.Visit
 }
 
 // lastMet is the last line that says how the URL was met; nil: there is none.
@@ -201,9 +202,9 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 		return fmt.Errorf("its record: %w", err)
 	}
 	e.record = r
-	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt, Links: len(r.Links),
-		Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity, Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors,
-		Revision: crawl.EpochOf(r.Epoch)}
+	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt,
+		Links: len(r.Links), Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity,
+		Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors, Revision: crawl.EpochOf(r.Epoch)}
 	if r.Relevance.Known() {
 		p := r.Relevance.P()
 		e.Content.Topic = &p

@@ -106,7 +106,8 @@ func (e *Explanation) ledgerText() string {
 	if l.Reason != "" {
 		text += fmt.Sprintf(" [%s]", l.Reason)
 	}
-	return text + fmt.Sprintf(", %s, %s%s", plural(l.Attempts, "attempt"), moment(l.At, e.Time), e.revisionText(l.Revision))
+	return text + fmt.Sprintf(", %s, %s%s", plural(l.Attempts, "attempt"), moment(l.At, e.Time),
+		e.revisionText(l.Revision))
 }
 
 func statusText(code int) string {

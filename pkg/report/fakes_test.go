@@ -52,8 +52,8 @@ func mustURL(t testing.TB, raw string) weburl.URL {
 // soundCluster has two jobs. The first has an original with a copy, a page that is not indexed, a URL that waits and
 // one left out.
 func soundCluster(t testing.TB) *fakeCluster {
-	f := &fakeCluster{rows: map[crawl.JobID]map[weburl.Key]crawl.LedgerRow{fakeJob: {}, otherJob: {}}, off: map[crawl.JobID]int64{},
-		prints: map[weburl.Key]crawl.StoredFingerprint{}, records: map[weburl.Key]weburl.URL{}}
+	f := &fakeCluster{rows: map[crawl.JobID]map[weburl.Key]crawl.LedgerRow{fakeJob: {}, otherJob: {}},
+		off: map[crawl.JobID]int64{}, prints: map[weburl.Key]crawl.StoredFingerprint{}, records: map[weburl.Key]weburl.URL{}}
 	for i, id := range []crawl.JobID{fakeJob, otherJob} {
 		spec := crawl.DefaultJob()
 		spec.ID, spec.Seeds, spec.Scope = id, []string{"http://a.test/"}, crawl.ScopeAny
@@ -72,10 +72,12 @@ func soundCluster(t testing.TB) *fakeCluster {
 	}
 	page("http://a.test/", "")
 	page("http://a.test/copy", "http://a.test/")
-	f.put(fakeJob, mustURL(t, "http://a.test/noindex"), crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200})
+	f.put(fakeJob, mustURL(t, "http://a.test/noindex"),
+		crawl.Entry{State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200})
 	f.keepNot(mustURL(t, "http://a.test/noindex"), crawl.ReasonNoIndex)
 	f.put(fakeJob, mustURL(t, "http://b.test/waits"), crawl.Entry{State: crawl.StateOpen})
-	f.put(fakeJob, mustURL(t, "http://c.test/"), crawl.Entry{State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Reason: "scope"})
+	f.put(fakeJob, mustURL(t, "http://c.test/"),
+		crawl.Entry{State: crawl.StateExcluded, Verdict: crawl.VerdictExcluded, Reason: "scope"})
 	f.queue(bus.Depth{Queue: "back.7", Ready: 1}, bus.Depth{Queue: "frontier.owner"})
 	return f
 }
@@ -102,8 +104,9 @@ func (f *fakeCluster) queue(ds ...bus.Depth) { f.depths = func() []bus.Depth { r
 // open returns the view of the cluster.
 func (f *fakeCluster) open(t testing.TB) *Cluster {
 	t.Helper()
-	c, err := NewCluster(ClusterSources{Name: "fake", Jobs: fakeJobs{f}, Ledger: fakeLedger{f}, Fingerprints: fakePrints{f}, Hosts: fakeHosts{},
-		Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f}, Ring: f.ring, Following: f, Unkept: fakeUnkept{f}, Looks: f,
+	c, err := NewCluster(ClusterSources{Name: "fake", Jobs: fakeJobs{f}, Ledger: fakeLedger{f},
+		Fingerprints: fakePrints{f}, Hosts: fakeHosts{}, Robots: fakeHosts{}, Attempts: fakeHosts{}, Broker: fakeBroker{f},
+		Ring: f.ring, Following: f, Unkept: fakeUnkept{f}, Looks: f,
 		Records: func(crawl.JobID) Records { return fakeRecords{f} }})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +154,8 @@ func (l fakeLedger) Lookup(_ context.Context, job crawl.JobID, keys ...weburl.Ke
 }
 
 func (l fakeLedger) Tally(_ context.Context, job crawl.JobID) (crawl.Tally, error) {
-	t := crawl.Tally{Verdicts: map[string]int64{}, Statuses: map[int]int64{}, Excluded: map[string]int64{}, Claimed: l.f.off[job]}
+	t := crawl.Tally{Verdicts: map[string]int64{}, Statuses: map[int]int64{}, Excluded: map[string]int64{},
+		Claimed: l.f.off[job]}
 	for _, r := range l.f.rows[job] {
 		switch r.State {
 		case crawl.StateExcluded:
@@ -230,7 +234,8 @@ type fakeBroker struct{ f *fakeCluster }
 func (b fakeBroker) Depths(context.Context) ([]bus.Depth, error)     { return b.f.depths(), nil }
 func (b fakeBroker) Dead(context.Context, int) ([]bus.Letter, error) { return b.f.dead, nil }
 func (b fakeBroker) Programs(context.Context) ([]bus.Program, error) {
-	return []bus.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"}, {Name: "due", Host: "10.0.0.2"}}, nil
+	return []bus.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"},
+		{Name: "due", Host: "10.0.0.2"}}, nil
 }
 
 func (b fakeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return b.f.alarms, nil }

@@ -49,8 +49,9 @@ func (s *story) explainRevisits(ctx context.Context, e *Explanation) error {
 }
 
 func revisitsOf(s *revisit.State, job *crawl.Job, now time.Time) *Revisits {
-	r := &Revisits{Visits: s.Visits, Changes: s.Changes, CheckedAt: s.Last, Due: s.Due, Weight: revisit.OctetWeight(s.Weight), Misses: s.Misses,
-		Gone: s.Gone, Withdrawn: s.Withdrawn, Moved: s.Moved, Soft: s.Soft}
+	r := &Revisits{Visits: s.Visits, Changes: s.Changes, CheckedAt: s.Last, Due: s.Due,
+		Weight: revisit.OctetWeight(s.Weight), Misses: s.Misses, Gone: s.Gone, Withdrawn: s.Withdrawn, Moved: s.Moved,
+		Soft: s.Soft}
 	if mean := s.Rate.Or(revisit.Unknown()).Mean(); mean > 0 {
 		r.Every = 1 / mean
 	}
@@ -93,7 +94,8 @@ func (r *Revisits) text(now time.Time) string {
 	if r.Due.Before(now) {
 		return text + fmt.Sprintf("; due since %s: %s", spanText(now.Sub(r.Due)), r.Why)
 	}
-	return text + fmt.Sprintf("; next at %s, in %s, because %s", r.Due.Format("2006-01-02 15:04"), spanText(r.Due.Sub(now)), r.Why)
+	return text + fmt.Sprintf("; next at %s, in %s, because %s", r.Due.Format("2006-01-02 15:04"),
+		spanText(r.Due.Sub(now)), r.Why)
 }
 
 func daysText(days float64) string {
@@ -119,12 +121,14 @@ func writeFreshness(line func(name, format string, args ...any), f *crawl.Freshn
 	line("freshness", "%.1f %% of the pages, by weight, are expected to be what they are now", 100*f.Fresh)
 	line("kept", "%d pages, %d of them withdrawn; %d are gone", f.Kept+f.Withdrawn, f.Withdrawn, f.Gone)
 	if f.LastDay > 0 {
-		line("revisits", "%d in the last day, of %.0f; %.0f are wanted; %d are under way", f.LastDay, f.Budget, f.Wanted, f.UnderWay)
+		line("revisits", "%d in the last day, of %.0f; %.0f are wanted; %d are under way", f.LastDay, f.Budget, f.Wanted,
+			f.UnderWay)
 	} else { // only the process that makes them counts them by the day
 		line("revisits", "%.0f a day at most; %.0f are wanted; %d are under way", f.Budget, f.Wanted, f.UnderWay)
 	}
 	line("changed", "%.1f %% of %d revisits", 100*f.ChangedPart(), f.Visits)
-	line("threshold", "%.3g days of freshness a visit; each page within %s; %d hosts at their cap", f.Tau, daysText(f.Longest.D().Hours()/24), f.Capped)
+	line("threshold", "%.3g days of freshness a visit; each page within %s; %d hosts at their cap", f.Tau,
+		daysText(f.Longest.D().Hours()/24), f.Capped)
 	late := "none waits"
 	if f.DueNow > 0 {
 		late = fmt.Sprintf("%d are due, the first for %s", f.DueNow, spanText(f.Late.D()))

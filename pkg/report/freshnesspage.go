@@ -29,7 +29,8 @@ const mostDue = 50
 
 // FreshnessOf tells how fresh the pages of a job are. figures are those of the process that runs it, where one does
 // (running); else the pages are counted.
-func FreshnessOf(ctx context.Context, r crawl.Revisits, job *crawl.Job, figures *crawl.FreshnessDetail, running bool, now time.Time) (*Freshness, error) {
+func FreshnessOf(ctx context.Context, r crawl.Revisits, job *crawl.Job, figures *crawl.FreshnessDetail, running bool,
+	now time.Time) (*Freshness, error) {
 	out := &Freshness{Continuous: job.Revisits(), Figures: figures, Due: []DuePage{}}
 	if !out.Continuous || r == nil {
 		return out, nil
@@ -49,7 +50,8 @@ func FreshnessOf(ctx context.Context, r crawl.Revisits, job *crawl.Job, figures 
 }
 
 // countDetail counts the pages of a job that does not run. Hosts have no names then.
-func countDetail(ctx context.Context, r crawl.Revisits, job *crawl.Job, now time.Time) (d crawl.FreshnessDetail, err error) {
+func countDetail(ctx context.Context, r crawl.Revisits, job *crawl.Job,
+	now time.Time) (d crawl.FreshnessDetail, err error) {
 	plan, c := crawl.NewCensus(job, now)
 	err = r.Each(ctx, job.ID, func(k weburl.Key, s revisit.State) error {
 		c.Add(binary.BigEndian.Uint64(k[:]), &s)

@@ -98,8 +98,8 @@ func (r *RevisionStatus) writeText(line func(name, format string, args ...any), 
 		line("", "  what was left out before is being looked at again")
 	}
 	if n := len(r.OlderRecords); n > 0 {
-		line("", "  records of %s %s (epoch) were made by other extraction rules than today's, which apply since %s", revisions(n), numbers(r.OlderRecords),
-			r.RulesSince.UTC().Format(time.RFC3339))
+		line("", "  records of %s %s (epoch) were made by other extraction rules than today's, which apply since %s",
+			revisions(n), numbers(r.OlderRecords), r.RulesSince.UTC().Format(time.RFC3339))
 	}
 }
 

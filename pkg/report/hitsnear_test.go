@@ -32,8 +32,10 @@ func linking(t *testing.T, page string, to ...string) []byte {
 
 // A page counts once for what it links to, however often; links from elsewhere are told apart.
 func TestCountHits(t *testing.T) {
-	lines := bytes.Join([][]byte{linking(t, "https://a.example.com/1", "https://b.example.com/x", "https://b.example.com/x", "https://b.example.com/y"),
-		linking(t, "https://b.example.com/x", "https://b.example.com/y", "https://other.test/"), linking(t, "https://c.test/", "https://b.example.com/x")}, nil)
+	lines := bytes.Join([][]byte{linking(t, "https://a.example.com/1", "https://b.example.com/x",
+		"https://b.example.com/x", "https://b.example.com/y"),
+		linking(t, "https://b.example.com/x", "https://b.example.com/y", "https://other.test/"),
+		linking(t, "https://c.test/", "https://b.example.com/x")}, nil)
 	for by, want := range map[HitsBy]string{
 		ByHost:   "[{b.example.com 3 2 0 1} {other.test 1 1 0 0}]",
 		ByDomain: "[{example.com 3 1 0 2} {other.test 1 1 0 0}]",

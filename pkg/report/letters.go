@@ -73,7 +73,10 @@ func JobOf(e crawl.Event) crawl.JobID {
 }
 
 func sortLetters(ls []Letter) {
-	slices.SortStableFunc(ls, func(a, b Letter) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID.String(), b.ID.String())) })
+	slices.SortStableFunc(ls, func(a,
+		b Letter) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID.String(), b.ID.String()))
+	})
 }
 
 // Revive turns a dead letter into the message that gives it another try in a process that begins anew. That is the

@@ -13,8 +13,9 @@ import (
 
 // Bounds of what is compared.
 const (
-	maxNear      = 4_000_000 // records, about 100 bytes each and their URLs
-	maxNearBlock = 2000      // records that share a quarter of their simhash and are compared, each with the 2,000 before it
+	maxNear = 4_000_000 // records, about 100 bytes each and their URLs
+	// records that share a quarter of their simhash and are compared, each with the 2,000 before it
+	maxNearBlock = 2000
 )
 
 // NearPage is a page of a cluster of near-duplicates.
@@ -104,7 +105,8 @@ func (n *Near) Clusters(across bool, most, members int) []NearCluster {
 		}
 	}
 	slices.SortFunc(out, func(a, b NearCluster) int {
-		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Pages[0].URL, b.Pages[0].URL), cmp.Compare(a.Pages[0].Job, b.Pages[0].Job))
+		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Pages[0].URL, b.Pages[0].URL),
+			cmp.Compare(a.Pages[0].Job, b.Pages[0].Job))
 	})
 	return out[:min(most, len(out))]
 }
@@ -122,7 +124,8 @@ func (n *Near) unite() []int32 {
 			order[i] = int32(i)
 		}
 		slices.SortFunc(order, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(block(a), block(b)), cmp.Compare(n.pages[a].simhash, n.pages[b].simhash), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(block(a), block(b)), cmp.Compare(n.pages[a].simhash, n.pages[b].simhash),
+				cmp.Compare(a, b))
 		})
 		for i := range order {
 			for j := i - 1; j >= 0 && i-j <= maxNearBlock && block(order[j]) == block(order[i]); j-- {

@@ -14,14 +14,19 @@ import (
 
 // Pipeline is what moves between the stages of a cluster, over all jobs.
 type Pipeline struct {
-	At          time.Time      `json:"at"`     // when the brokers were asked: some seconds ago, where many want to know
-	Topics      []Topic        `json:"topics"` // in the order of a URL's story
+	// when the brokers were asked: some seconds ago, where many want to know
+	At time.Time `json:"at"`
+	// in the order of a URL's story
+	Topics      []Topic        `json:"topics"`
 	Frontier    FrontierQueues `json:"frontier"`
 	DeadLetters int64          `json:"dead_letters"`
-	Hosts       int64          `json:"hosts"` // ever contacted, over all jobs
-	Programs    []bus.Program  `json:"programs"`
-	Alarms      []bus.Alarm    `json:"alarms"`         // while there is one, a broker takes no messages
-	Ring        *RingLine      `json:"ring,omitempty"` // nil: a node on its own. All other figures are sums over the nodes that answer
+	// ever contacted, over all jobs
+	Hosts    int64         `json:"hosts"`
+	Programs []bus.Program `json:"programs"`
+	// while there is one, a broker takes no messages
+	Alarms []bus.Alarm `json:"alarms"`
+	// nil: a node on its own. All other figures are sums over the nodes that answer
+	Ring *RingLine `json:"ring,omitempty"`
 }
 
 // Topic is what waits for a stage, and how fast it goes.
@@ -92,8 +97,12 @@ func (c *Cluster) programs(ctx context.Context) ([]bus.Program, error) {
 		all[i], err = b.Programs(ctx)
 		return err
 	})
-	out := slices.DeleteFunc(slices.Concat(all...), func(p bus.Program) bool { return strings.HasPrefix(p.Name, bus.PeerProgram) })
-	slices.SortStableFunc(out, func(a, b bus.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	out := slices.DeleteFunc(slices.Concat(all...),
+		func(p bus.Program) bool { return strings.HasPrefix(p.Name, bus.PeerProgram) })
+	slices.SortStableFunc(out, func(a,
+		b bus.Program) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name))
+	})
 	return out, partial(err)
 }
 

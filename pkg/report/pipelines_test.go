@@ -57,7 +57,8 @@ func TestWhatBrokersSaidLately(t *testing.T) {
 
 // Status says how old what the brokers told is, where it is more than a moment.
 func TestStatusSaysHowOldItIs(t *testing.T) {
-	for age, want := range map[time.Duration]string{0: "", 2 * time.Second: "", 12 * time.Second: "as the brokers told them 12s ago"} {
+	for age, want := range map[time.Duration]string{0: "", 2 * time.Second: "",
+		12 * time.Second: "as the brokers told them 12s ago"} {
 		var b strings.Builder
 		(&Pipeline{At: fakeNow.Add(-age)}).writeText(&b, fakeNow)
 		if got := b.String(); strings.Contains(got, "ago") != (want != "") || !strings.Contains(got, want) {

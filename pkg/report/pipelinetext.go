@@ -58,7 +58,8 @@ func (p *Pipeline) writeText(w io.Writer, now time.Time) {
 		fmt.Fprintf(w, "queues, programs and alarms as the brokers told them %s ago:\n", age)
 	}
 	for _, a := range p.Alarms {
-		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a, alarmHelp[a.Resource])
+		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a,
+			alarmHelp[a.Resource])
 	}
 	if len(p.Alarms) > 0 {
 		fmt.Fprintln(w)
@@ -72,8 +73,8 @@ func (p *Pipeline) writeText(w io.Writer, now time.Time) {
 	_ = t.Flush() // a strings.Builder takes everything
 	fmt.Fprint(w, p.inMemory())
 	f := &p.Frontier
-	fmt.Fprintf(w, "\n%-14s %s wait: %d in front queues, %d in the back queues of %s, %d retries; %d of them in memory\n", "frontier",
-		plural(int(f.Tasks()), "task"), f.Front, f.Back, plural(int(f.BackQueues), "host"), f.Later, f.Held)
+	fmt.Fprintf(w, "\n%-14s %s wait: %d in front queues, %d in the back queues of %s, %d retries; %d of them in memory\n",
+		"frontier", plural(int(f.Tasks()), "task"), f.Front, f.Back, plural(int(f.BackQueues), "host"), f.Later, f.Held)
 	fmt.Fprintf(w, "%-14s %d known\n", "hosts", p.Hosts)
 	fmt.Fprintf(w, "%-14s %s\n", "programs", p.programsText())
 	fmt.Fprintf(w, "%-14s %s\n", "dead letters", deadText(p.DeadLetters, "whirlpool replay --cluster --list"))
@@ -84,7 +85,8 @@ func (r *RingLine) writeText(w io.Writer) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "ring           %s, epoch %d, %s, %s", r.Name, r.Epoch, plural(len(r.Nodes), "node"), plural(r.Vnodes, "virtual node"))
+	fmt.Fprintf(w, "ring           %s, epoch %d, %s, %s", r.Name, r.Epoch, plural(len(r.Nodes), "node"),
+		plural(r.Vnodes, "virtual node"))
 	if r.Moving > 0 {
 		fmt.Fprintf(w, ", %d of them on their way", r.Moving)
 	}
@@ -109,7 +111,8 @@ func (r *RingLine) writeText(w io.Writer) {
 		case n.Error == deadNode:
 			fmt.Fprintf(w, "%s is %s\n", n.Node, n.Error)
 		case n.Error != "":
-			fmt.Fprintf(w, "%s's broker does not answer, and the sums below lack what it holds; links to its hosts wait on the other nodes: %s\n", n.Node, n.Error)
+			fmt.Fprintf(w, "%s's broker does not answer, and the sums below lack what it holds; links to its hosts wait on "+
+				"the other nodes: %s\n", n.Node, n.Error)
 		}
 	}
 	fmt.Fprintln(w)
@@ -139,6 +142,7 @@ func (p *Pipeline) inMemory() string {
 		return ""
 	}
 	handed := crawl.TopicNames(func(t crawl.Topic) bool { return !t.Root })
-	return fmt.Sprintf("A program %q hands on in memory what goes to %s: the queues have what is in doubt. Unacked of the others: pages and\n"+
-		"batches of which something is still under way there.\n", bus.WholeProgram, strings.Join(handed, ", "))
+	return fmt.Sprintf("A program %q hands on in memory what goes to %s: the queues have what is in doubt. Unacked of "+
+		"the others: pages and\nbatches of which something is still under way there.\n", bus.WholeProgram,
+		strings.Join(handed, ", "))
 }

@@ -143,7 +143,8 @@ func siteWeight(job *crawl.Job, page, link weburl.URL) int {
 	for i := range job.Rules {
 		r := &job.Rules[i]
 		host := strings.ToLower(strings.TrimSpace(r.Host))
-		if host != "" && host != page.Hostname() && host != page.HostKey() && host != page.RegistrableDomain() || !matches(r.Match, page.String()) {
+		if host != "" && host != page.Hostname() && host != page.HostKey() && host != page.RegistrableDomain() ||
+			!matches(r.Match, page.String()) {
 			continue
 		}
 		for _, w := range r.Links {

@@ -66,7 +66,8 @@ func RenderingOf(all []crawl.RenderTemplate, tally crawl.Tally, most int) *Rende
 	}
 	r.Rendered = r.Renders - r.Failed
 	slices.SortStableFunc(r.Templates, func(a, b Template) int {
-		return cmp.Or(cmp.Compare(b.Renders, a.Renders), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Shape, b.Shape), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Renders, a.Renders), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Shape, b.Shape),
+			cmp.Compare(a.ID, b.ID))
 	})
 	if n := len(r.Templates) - most; n > 0 {
 		r.Templates, r.More = r.Templates[:most], n
@@ -76,9 +77,9 @@ func RenderingOf(all []crawl.RenderTemplate, tally crawl.Tally, most int) *Rende
 
 // TemplateOf is a template as people see it.
 func TemplateOf(t *crawl.RenderTemplate) Template {
-	out := Template{Host: t.Host, ID: TemplateID(t.Template), Shape: t.Shape, Example: t.Example, State: cmp.Or(t.State, decide.Sampling),
-		Switch: t.Switch, Since: t.Since, Sent: t.Sent, Renders: t.Renders, Gained: t.Gained, Failed: t.Failed, Links: t.Links, Text: t.Text,
-		CPU: t.CPU, Wall: t.Wall, Words: decide.Sentence(t)}
+	out := Template{Host: t.Host, ID: TemplateID(t.Template), Shape: t.Shape, Example: t.Example,
+		State: cmp.Or(t.State, decide.Sampling), Switch: t.Switch, Since: t.Since, Sent: t.Sent, Renders: t.Renders,
+		Gained: t.Gained, Failed: t.Failed, Links: t.Links, Text: t.Text, CPU: t.CPU, Wall: t.Wall, Words: decide.Sentence(t)}
 	if t.Links > 0 {
 		out.PerLink = float64(t.CPU) / 1000 / float64(t.Links)
 	}
@@ -116,14 +117,15 @@ func (r *Rendering) writeText(b *strings.Builder) {
 		if t.Links > 0 {
 			perLink = fmt.Sprintf("%.2f", t.PerLink)
 		}
-		fmt.Fprintf(b, row, "", t.Host, cmp.Or(t.Shape, t.ID), t.stateText(), fmt.Sprint(t.Renders), percent(t.Gained, t.Renders),
-			fmt.Sprint(t.Links), cpuText(t.CPU), perLink)
+		fmt.Fprintf(b, row, "", t.Host, cmp.Or(t.Shape, t.ID), t.stateText(), fmt.Sprint(t.Renders),
+			percent(t.Gained, t.Renders), fmt.Sprint(t.Links), cpuText(t.CPU), perLink)
 	}
 	if r.More > 0 {
 		fmt.Fprintf(b, "%-7s and %d more\n", "", r.More)
 	}
-	fmt.Fprintf(b, "%-7s %s; %s, %s of the pages; %s, %s of the URLs, found only so; %s of processors\n", "", plural(int(r.Renders), "render"),
-		plural(int(r.Rendered), "page"), percent(r.Rendered, r.Pages), plural(int(r.Links), "link"), percent(r.Links, r.Claimed), cpuText(r.CPU))
+	fmt.Fprintf(b, "%-7s %s; %s, %s of the pages; %s, %s of the URLs, found only so; %s of processors\n", "",
+		plural(int(r.Renders), "render"), plural(int(r.Rendered), "page"), percent(r.Rendered, r.Pages),
+		plural(int(r.Links), "link"), percent(r.Links, r.Claimed), cpuText(r.CPU))
 }
 
 // stateText is what becomes of the template's pages, and whether people decided that.

@@ -42,7 +42,8 @@ func TestEveryRuleThatChangedAURLIsNamed(t *testing.T) {
 		{"http://example.com/?", "http://example.com/", []string{"empty query"}},
 		{"http://example.com/?a=1&utm_source=x&fbclid=y", "http://example.com/?a=1",
 			[]string{"session or tracking parameters dropped: utm_source, fbclid"}},
-		{"http://example.com/a;jsessionid=1/b", "http://example.com/a/b", []string{"session ids dropped from the path: jsessionid"}},
+		{"http://example.com/a;jsessionid=1/b", "http://example.com/a/b",
+			[]string{"session ids dropped from the path: jsessionid"}},
 		{"http://example.com/%7euser", "http://example.com/~user", []string{"percent-encoding"}},
 		{"http://example.com/?q=%7e", "http://example.com/?q=~", []string{"percent-encoding"}},
 		{"HTTP://EXAMPLE.com:80/x/../?utm_id=1#f", "http://example.com/",
@@ -65,7 +66,8 @@ func TestTextsThatAreNoURLs(t *testing.T) {
 }
 
 func FuzzRewrittenNamesARuleForEveryChange(f *testing.F) {
-	for _, seed := range []string{"example.com", "HTTP://a:80/./b?utm_x#c", "http://a/;sid=1?%7e&&", "http://a@b./\\..", "//x", "http:a"} {
+	for _, seed := range []string{"example.com", "HTTP://a:80/./b?utm_x#c", "http://a/;sid=1?%7e&&", "http://a@b./\\..",
+		"//x", "http:a"} {
 		f.Add(seed)
 	}
 	rules := testRules(f)

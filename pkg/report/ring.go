@@ -185,11 +185,13 @@ func (p *Pipeline) Away() string {
 func (p *Pipeline) add(q *Pipeline) {
 	for i := range q.Topics {
 		t, o := &p.Topics[i], &q.Topics[i]
-		t.Ready, t.Unacked, t.Retrying, t.Consumers = t.Ready+o.Ready, t.Unacked+o.Unacked, t.Retrying+o.Retrying, t.Consumers+o.Consumers
+		t.Ready, t.Unacked, t.Retrying, t.Consumers = t.Ready+o.Ready, t.Unacked+o.Unacked, t.Retrying+o.Retrying,
+			t.Consumers+o.Consumers
 		t.In, t.Out = t.In+o.In, t.Out+o.Out
 	}
 	f, g := &p.Frontier, &q.Frontier
-	f.Front, f.Back, f.BackQueues, f.Later, f.Held = f.Front+g.Front, f.Back+g.Back, f.BackQueues+g.BackQueues, f.Later+g.Later, f.Held+g.Held
+	f.Front, f.Back, f.BackQueues, f.Later, f.Held = f.Front+g.Front, f.Back+g.Back, f.BackQueues+g.BackQueues,
+		f.Later+g.Later, f.Held+g.Held
 	f.Shut += g.Shut
 	p.DeadLetters += q.DeadLetters
 }

@@ -49,7 +49,8 @@ var errRefused = errors.New("connection refused")
 func ringed(f *fakeCluster) (r *Ring, a, b *nodeBroker) {
 	a = &nodeBroker{depths: []bus.Depth{{Queue: "back.1"}, {Queue: "frontier.owner"}},
 		programs: []bus.Program{{Name: "frontier", Host: "10.0.0.1"}, {Name: bus.PeerProgram + "b", Host: "10.0.0.2"}}}
-	b = &nodeBroker{depths: []bus.Depth{{Queue: "back.1", Ready: 1}}, programs: []bus.Program{{Name: "due", Host: "10.0.0.2"}}}
+	b = &nodeBroker{depths: []bus.Depth{{Queue: "back.1", Ready: 1}},
+		programs: []bus.Program{{Name: "due", Host: "10.0.0.2"}}}
 	r = &Ring{Name: "main", Epoch: 7, Vnodes: 300, Nodes: []RingNode{
 		{"a", "10.0.0.1:5672", "active", true, 150, a},
 		{"b", "10.0.0.2:5672", "active", true, 150, b},
@@ -63,9 +64,10 @@ func TestStatusOfARingForPeople(t *testing.T) {
 	for name, away := range map[string]error{"ring.txt": nil, "ring-away.txt": errRefused} {
 		f := soundCluster(t)
 		r, a, b := ringed(f)
-		a.depths = append(a.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 3, Unacked: 2, Consumers: 1}, bus.Depth{Queue: "dead", Ready: 1},
-			bus.Depth{Queue: crawl.TopicHostSplitter + ".retry", Ready: 5, Unacked: 2})
-		b.depths = append(b.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 10, Unacked: 1, Consumers: 2}, bus.Depth{Queue: "dead", Ready: 2})
+		a.depths = append(a.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 3, Unacked: 2, Consumers: 1},
+			bus.Depth{Queue: "dead", Ready: 1}, bus.Depth{Queue: crawl.TopicHostSplitter + ".retry", Ready: 5, Unacked: 2})
+		b.depths = append(b.depths, bus.Depth{Queue: crawl.TopicFetch, Ready: 10, Unacked: 1, Consumers: 2},
+			bus.Depth{Queue: "dead", Ready: 2})
 		b.err, r.Moving = away, 12
 		s, err := f.open(t).Status(t.Context())
 		if err != nil {
@@ -80,7 +82,8 @@ func TestStatusOfARingForPeople(t *testing.T) {
 		if away != nil {
 			ready, letters = 3, 1
 		}
-		if p := s.Pipeline; p.Topics[0].Ready != ready || p.DeadLetters != letters || p.Away() != map[bool]string{true: "b"}[away != nil] {
+		if p := s.Pipeline; p.Topics[0].Ready != ready || p.DeadLetters != letters ||
+			p.Away() != map[bool]string{true: "b"}[away != nil] {
 			t.Errorf("%s: fetch %+v, %d dead letters, out of reach %q", name, p.Topics[0], p.DeadLetters, p.Away())
 		}
 	}
@@ -102,7 +105,8 @@ func TestARingOfWhichNobodyAnswersIsAnError(t *testing.T) {
 // unfinished makes pages that have not come to their end.
 func (f *fakeCluster) unfinished(t *testing.T, n int) {
 	for i := range n {
-		f.missing = append(f.missing, crawl.Task{Job: fakeJob, URL: mustURL(t, fmt.Sprint("http://a.test/", i))}, crawl.Task{Job: otherJob})
+		f.missing = append(f.missing, crawl.Task{Job: fakeJob, URL: mustURL(t, fmt.Sprint("http://a.test/", i))},
+			crawl.Task{Job: otherJob})
 	}
 }
 
@@ -115,12 +119,14 @@ func TestAuditOfARing(t *testing.T) {
 		says   []string // what is not proven, each
 		faults int
 	}{
-		"all nodes answer":       {func(*fakeCluster, *Ring, *nodeBroker, *nodeBroker) {}, nil, 0},
-		"a URL is lost":          {func(f *fakeCluster, _ *Ring, _, _ *nodeBroker) { lose(f) }, nil, 1},
-		"a node does not answer": {func(f *fakeCluster, _ *Ring, _, b *nodeBroker) { lose(f); b.err = errRefused }, []string{"do not answer, and what waits there is not known: b"}, 0},
+		"all nodes answer": {func(*fakeCluster, *Ring, *nodeBroker, *nodeBroker) {}, nil, 0},
+		"a URL is lost":    {func(f *fakeCluster, _ *Ring, _, _ *nodeBroker) { lose(f) }, nil, 1},
+		"a node does not answer": {func(f *fakeCluster, _ *Ring, _, b *nodeBroker) { lose(f); b.err = errRefused },
+			[]string{"do not answer, and what waits there is not known: b"}, 0},
 		"a node that has nothing does not answer": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) { a.err = errRefused },
 			[]string{"not known: a"}, 0},
-		"virtual nodes move": {func(f *fakeCluster, r *Ring, _, _ *nodeBroker) { lose(f); r.Moving = 3 }, []string{"3 virtual nodes are on their way"}, 0},
+		"virtual nodes move": {func(f *fakeCluster, r *Ring, _, _ *nodeBroker) { lose(f); r.Moving = 3 },
+			[]string{"3 virtual nodes are on their way"}, 0},
 		"copies hide what is lost": {func(f *fakeCluster, _ *Ring, a, _ *nodeBroker) {
 			a.depths = []bus.Depth{{Queue: "front.1", Ready: 2}}
 			f.looks.how = map[string]crawl.Holding{waits: crawl.HeldNowhere}
@@ -171,7 +177,8 @@ func TestLettersOfARingNameTheirNodes(t *testing.T) {
 		t.Errorf("letters of %q, %v", names, err)
 	}
 	a.err = errRefused
-	if names, err := nodes(); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "node a (10.0.0.1:5672)") || !slices.Equal(names, []string{"b"}) {
+	if names, err := nodes(); !errors.Is(err, ErrUnreachable) ||
+		!strings.Contains(err.Error(), "node a (10.0.0.1:5672)") || !slices.Equal(names, []string{"b"}) {
 		t.Errorf("one is away: letters of %q, %v", names, err)
 	}
 }

@@ -120,7 +120,8 @@ func reasonText(j *crawl.Job, reason, url string) string {
 			return fmt.Sprintf("its host has as many URLs as pages_per_host %d allows", j.PagesPerHost)
 		}
 	case crawl.ReasonVariantBudget:
-		return fmt.Sprintf("more than query_variants %d URLs differ from it in the value of one query key only", j.QueryVariants)
+		return fmt.Sprintf("more than query_variants %d URLs differ from it in the value of one query key only",
+			j.QueryVariants)
 	case crawl.ReasonDepth:
 		return fmt.Sprintf("deeper than max_depth %d", j.MaxDepth)
 	}
@@ -156,33 +157,36 @@ func firstMatch(patterns []string, url string) string {
 }
 
 var reasonTexts = map[string]string{
-	crawl.ReasonLevelBudget:      "its depth has as many URLs as pages_per_level allows",
-	crawl.ReasonHostBudget:       "its host has as many URLs as pages_per_host allows",
-	crawl.ReasonTopic:            "the page that links to it is off the topic, and the page before that as well",
-	crawl.ReasonTopicHost:        "the first pages of its host are off the topic",
-	crawl.ReasonDomainBudget:     "its registrable domain has as many URLs as pages_per_domain allows",
-	crawl.ReasonSitemapBudget:    "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
-	crawl.ReasonAssetBudget:      "its host or the job has as many assets as assets.per_host or assets.max allows",
-	crawl.ReasonNoAssets:         "an asset of a page, and the job fetches none (assets.scope)",
-	crawl.ReasonNotAsset:         "asked for as an asset, it is a page: fetched again as one, or left out",
-	crawl.ReasonVariantBudget:    "too many URLs differ from it in the value of one query key only (query_variants)",
-	crawl.ReasonPageBudget:       "the crawl has as many pages as max_pages allows",
-	crawl.ReasonNoFollow:         "the links to it, or the pages that they stand on, are marked nofollow",
-	crawl.ReasonLogin:            "it waited for the log-in of its site, or that did not come about (login)",
-	crawl.ReasonLoggedOut:        "its answer was that of somebody who is not logged in, right after a log-in (login.check)",
-	crawl.ReasonLogout:           "it looks like a log-out link, and the crawl is logged in; follow_logout: true follows it",
-	crawl.ReasonSecret:           "a secret that its request needs could not be read",
-	crawl.ReasonCookie:           "it redirected to itself with a cookie, and was asked again with that",
-	crawl.ReasonNoFeeds:          "a feed, and the job reads neither sitemaps nor feeds",
-	crawl.ReasonSeedsOnly:        "a link, a sitemap or a feed, and the job fetches its seeds only (seeds_only)",
-	crawl.ReasonRobots:           "robots.txt forbids it",
-	crawl.ReasonRobotsDown:       "robots.txt could not be had, so nothing of its origin may be fetched",
-	crawl.ReasonCrawlDelay:       "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",
-	crawl.ReasonRedirects:        "a chain of more redirects than limits.redirects",
-	crawl.ReasonRedirectLoop:     "its redirects lead back to it",
-	crawl.ReasonRedirectTarget:   "a redirect that leads nowhere",
-	crawl.ReasonMediaType:        "its media type is not among media_types",
-	crawl.ReasonPrivateAddress:   "its host has a private address; --allow-private permits that (on a cluster, where fetch.allow_private_jobs does)",
+	crawl.ReasonLevelBudget:   "its depth has as many URLs as pages_per_level allows",
+	crawl.ReasonHostBudget:    "its host has as many URLs as pages_per_host allows",
+	crawl.ReasonTopic:         "the page that links to it is off the topic, and the page before that as well",
+	crawl.ReasonTopicHost:     "the first pages of its host are off the topic",
+	crawl.ReasonDomainBudget:  "its registrable domain has as many URLs as pages_per_domain allows",
+	crawl.ReasonSitemapBudget: "its host, its domain or the job has as many sitemaps and feeds as its page limit allows",
+	crawl.ReasonAssetBudget:   "its host or the job has as many assets as assets.per_host or assets.max allows",
+	crawl.ReasonNoAssets:      "an asset of a page, and the job fetches none (assets.scope)",
+	crawl.ReasonNotAsset:      "asked for as an asset, it is a page: fetched again as one, or left out",
+	crawl.ReasonVariantBudget: "too many URLs differ from it in the value of one query key only (query_variants)",
+	crawl.ReasonPageBudget:    "the crawl has as many pages as max_pages allows",
+	crawl.ReasonNoFollow:      "the links to it, or the pages that they stand on, are marked nofollow",
+	crawl.ReasonLogin:         "it waited for the log-in of its site, or that did not come about (login)",
+	crawl.ReasonLoggedOut: "its answer was that of somebody who is not logged in, right after a log-in " +
+		"(login.check)",
+	crawl.ReasonLogout: "it looks like a log-out link, and the crawl is logged in; follow_logout: true " +
+		"follows it",
+	crawl.ReasonSecret:         "a secret that its request needs could not be read",
+	crawl.ReasonCookie:         "it redirected to itself with a cookie, and was asked again with that",
+	crawl.ReasonNoFeeds:        "a feed, and the job reads neither sitemaps nor feeds",
+	crawl.ReasonSeedsOnly:      "a link, a sitemap or a feed, and the job fetches its seeds only (seeds_only)",
+	crawl.ReasonRobots:         "robots.txt forbids it",
+	crawl.ReasonRobotsDown:     "robots.txt could not be had, so nothing of its origin may be fetched",
+	crawl.ReasonCrawlDelay:     "robots.txt asks for a longer Crawl-delay than politeness.max_crawl_delay",
+	crawl.ReasonRedirects:      "a chain of more redirects than limits.redirects",
+	crawl.ReasonRedirectLoop:   "its redirects lead back to it",
+	crawl.ReasonRedirectTarget: "a redirect that leads nowhere",
+	crawl.ReasonMediaType:      "its media type is not among media_types",
+	crawl.ReasonPrivateAddress: "its host has a private address; --allow-private permits that (on a cluster, where " +
+		"fetch.allow_private_jobs does)",
 	crawl.ReasonDNS:              "the name of its host could not be looked up",
 	crawl.ReasonNoSuchHost:       "its host does not exist",
 	crawl.ReasonConnect:          "no connection to its host",

@@ -18,9 +18,10 @@ func TestWhatAListedCrawlDidNotMeet(t *testing.T) {
 		allowed            bool
 		text               string
 	}{
-		"a list":            {"seeds.txt", "http://a.test/x", "", nil, true, `within scope "host" of the page that names it`},
-		"a list, excluded":  {"seeds.txt", "http://a.test/x", "/x", nil, false, "matches the exclude pattern"},
-		"a list, left out":  {"seeds.txt", "http://a.test/x", "", []crawl.LogLine{{Depth: 1, Referrer: other}}, false, `outside scope "host" of the page that names it`},
+		"a list":           {"seeds.txt", "http://a.test/x", "", nil, true, `within scope "host" of the page that names it`},
+		"a list, excluded": {"seeds.txt", "http://a.test/x", "/x", nil, false, "matches the exclude pattern"},
+		"a list, left out": {"seeds.txt", "http://a.test/x", "", []crawl.LogLine{{Depth: 1, Referrer: other}}, false,
+			`outside scope "host" of the page that names it`},
 		"a list, its seed":  {"seeds.txt", "http://a.test/x", "", []crawl.LogLine{{Attempt: 1}}, true, "a seed"},
 		"no list, in scope": {"", "http://seed.test/x", "", nil, true, `within scope "host" (seed.test)`},
 		"no list, outside":  {"", "http://a.test/x", "", nil, false, `outside scope "host" (seed.test)`},
@@ -49,7 +50,8 @@ func TestWhatAListedCrawlDidNotMeet(t *testing.T) {
 func TestWhatWasNotMet(t *testing.T) {
 	e := &Explanation{Ledger: LedgerEntry{State: crawl.StateUnknown.String()}, Rules: RulesVerdict{Allowed: true},
 		Robots: RobotsVerdict{Allowed: true}, mostLinks: 500, URL: mustURL(t, "http://a.test/x")}
-	want := "The crawl has not met it: it is no seed, and not among the first 500 links (links_per_page) of a page that was read. It would be fetched."
+	want := "The crawl has not met it: it is no seed, and not among the first 500 links (links_per_page) of a page that " +
+		"was read. It would be fetched."
 	if got := e.answer(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -22,7 +22,8 @@ type Looks interface {
 	// Close asks the frontiers to end the look.
 	Close(ctx context.Context, id int64) error
 	// Unheld hands the URLs to each that were open when noted, are open now, and are not queued at any frontier.
-	Unheld(ctx context.Context, id int64, job crawl.JobID, noted int64, each func(weburl.Key, weburl.URL, crawl.Holding) error) error
+	Unheld(ctx context.Context, id int64, job crawl.JobID, noted int64,
+		each func(weburl.Key, weburl.URL, crawl.Holding) error) error
 }
 
 // How long a look waits for the frontiers to begin, to read their queues and to end, and for the topics to be empty for
@@ -178,7 +179,8 @@ func (c *Cluster) frontiers(ctx context.Context) (names []string, err error) {
 const nodeGone = "gone"
 
 // await waits until all frontiers are so far, or says who is not.
-func (a *clusterAudit) await(ctx context.Context, id int64, s *searched, nodes []string, step crawl.LookStep, tries int) error {
+func (a *clusterAudit) await(ctx context.Context, id int64, s *searched, nodes []string, step crawl.LookStep,
+	tries int) error {
 	var late []string
 	for range tries {
 		answers, err := a.j.src.Looks.Answers(ctx, id)
@@ -199,8 +201,8 @@ func (a *clusterAudit) await(ctx context.Context, id int64, s *searched, nodes [
 			return err
 		}
 	}
-	s.silent = fmt.Sprintf("the frontier %s does not say what it holds (it is stopped, or waits for a service, or is an earlier build): "+
-		"start it, and ask again", strings.Join(late, ", "))
+	s.silent = fmt.Sprintf("the frontier %s does not say what it holds (it is stopped, or waits for a service, or is an "+
+		"earlier build): start it, and ask again", strings.Join(late, ", "))
 	return nil
 }
 
@@ -280,7 +282,8 @@ func (a *clusterAudit) judgeSearch(s *searched) {
 		}
 	}
 	because(count[urlDoubted], "messages move that may hold %d of them")
-	because(count[leaseGone], "%d are leased, and requests may be made whose messages are gone: their node leases them again when no fetch takes as long")
+	because(count[leaseGone], "%d are leased, and requests may be made whose messages are gone: their node leases them "+
+		"again when no fetch takes as long")
 	because(min(s.unread, s.unread*count[urlLost]), "%d tasks were not looked at, because their queues are too long")
 	if a.Lost = max(count[urlLost]-s.unread, 0) + count[leaseLost]; a.unreadable > 0 {
 		a.Lost = 0
@@ -288,7 +291,8 @@ func (a *clusterAudit) judgeSearch(s *searched) {
 	}
 	all := count[urlLost] + count[leaseLost] + count[leaseGone] + count[urlDoubted]
 	if a.LostOfAll = a.Lost; all > a.Lost {
-		a.unproven("all of its open URLs are queued or under way; %d are not seen there, but %s", all-a.Lost, strings.Join(why, ", and "))
+		a.unproven("all of its open URLs are queued or under way; %d are not seen there, but %s", all-a.Lost,
+			strings.Join(why, ", and "))
 	}
 }
 

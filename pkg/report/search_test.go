@@ -59,7 +59,8 @@ func (f *fakeCluster) Answers(context.Context, int64) (all []crawl.LookAnswer, e
 	return all, nil
 }
 
-func (f *fakeCluster) Unheld(ctx context.Context, _ int64, job crawl.JobID, _ int64, each func(weburl.Key, weburl.URL, crawl.Holding) error) error {
+func (f *fakeCluster) Unheld(ctx context.Context, _ int64, job crawl.JobID, _ int64,
+	each func(weburl.Key, weburl.URL, crawl.Holding) error) error {
 	p, err := f.view.depths(ctx)
 	if err != nil {
 		return err
@@ -111,33 +112,41 @@ func TestAuditAsksTheFrontiers(t *testing.T) {
 	}{
 		"all is queued":                          {},
 		"a copy of another task is in its place": {looks: fakeLooks{how: nowhere}, fault: lost},
-		"more tasks than open URLs":              {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: "front.3", Ready: 50}), fault: lost},
-		"lost while others are fetched":          {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: crawl.TopicFetch, Unacked: 3}), fault: lost},
-		"fresh tasks are always under way": {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: crawl.TopicFrontierIn, Ready: 1}),
-			doubt: unproven + "messages move"},
-		"claims are always under way": {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: crawl.TopicDUE, Unacked: 1}),
-			doubt: unproven + "messages move"},
-		"an outcome that failed": {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: crawl.TopicOutcome + ".retry", Ready: 1}),
-			doubt: unproven + "messages move"},
+		"more tasks than open URLs": {looks: fakeLooks{how: nowhere},
+			harm: queue(bus.Depth{Queue: "front.3", Ready: 50}), fault: lost},
+		"lost while others are fetched": {looks: fakeLooks{how: nowhere},
+			harm: queue(bus.Depth{Queue: crawl.TopicFetch, Unacked: 3}), fault: lost},
+		"fresh tasks are always under way": {looks: fakeLooks{how: nowhere},
+			harm: queue(bus.Depth{Queue: crawl.TopicFrontierIn, Ready: 1}), doubt: unproven + "messages move"},
+		"claims are always under way": {looks: fakeLooks{how: nowhere},
+			harm: queue(bus.Depth{Queue: crawl.TopicDUE, Unacked: 1}), doubt: unproven + "messages move"},
+		"an outcome that failed": {looks: fakeLooks{how: nowhere},
+			harm: queue(bus.Depth{Queue: crawl.TopicOutcome + ".retry", Ready: 1}), doubt: unproven + "messages move"},
 		"leased, and the message is there": {looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldLeased}},
 			harm: queue(bus.Depth{Queue: crawl.TopicFetch, Unacked: 1})},
-		"leased, and no message is there":              {looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldLeased}}, doubt: "requests may be made whose messages are gone"},
-		"leased for too long, and no message is there": {looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldOverdue}}, fault: lost},
+		"leased, and no message is there": {looks: fakeLooks{
+			how: map[string]crawl.Holding{waits: crawl.HeldLeased}}, doubt: "requests may be made whose messages are gone"},
+		"leased for too long, and no message is there": {
+			looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldOverdue}}, fault: lost},
 		"leased for too long": {looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldOverdue}},
 			harm: queue(bus.Depth{Queue: crawl.TopicFetch, Unacked: 1}), doubt: unproven + "messages move"},
-		"a queue that is too long":         {looks: fakeLooks{how: nowhere, unread: 3}, doubt: "3 tasks were not looked at"},
-		"no frontier answers":              {looks: fakeLooks{stop: map[string]crawl.LookStep{"a": 0, "b": 0}}, doubt: "the frontier of the node does not say"},
-		"the frontier stops in the middle": {looks: fakeLooks{stop: map[string]crawl.LookStep{"a": 1, "b": 0}}, doubt: "the frontier of the node does not say"},
-		"the frontier fails":               {looks: fakeLooks{fails: "no luck"}, doubt: "node a does not say what it holds: no luck"},
+		"a queue that is too long": {looks: fakeLooks{how: nowhere, unread: 3}, doubt: "3 tasks were not looked at"},
+		"no frontier answers": {looks: fakeLooks{stop: map[string]crawl.LookStep{"a": 0, "b": 0}},
+			doubt: "the frontier of the node does not say"},
+		"the frontier stops in the middle": {looks: fakeLooks{stop: map[string]crawl.LookStep{"a": 1, "b": 0}},
+			doubt: "the frontier of the node does not say"},
+		"the frontier fails": {looks: fakeLooks{fails: "no luck"}, doubt: "node a does not say what it holds: no luck"},
 		"no frontier answers, and figures tell": {looks: fakeLooks{stop: map[string]crawl.LookStep{"a": 0, "b": 0}},
 			harm: func(f *fakeCluster) { f.queue() }, fault: lost},
-		"in a dead letter": {looks: fakeLooks{how: nowhere}, harm: func(f *fakeCluster) { f.dead = []bus.Letter{letter(t, waits)} }},
+		"in a dead letter": {looks: fakeLooks{how: nowhere},
+			harm: func(f *fakeCluster) { f.dead = []bus.Letter{letter(t, waits)} }},
 		"buried between the looks": {looks: fakeLooks{how: nowhere}, harm: func(f *fakeCluster) {
 			f.looks.found = func() { f.dead = []bus.Letter{letter(t, waits)} }
 		}},
-		"found at the second look": {looks: fakeLooks{how: nowhere}, harm: func(f *fakeCluster) { f.looks.found = func() { f.looks.how = nil } }},
-		"a letter that cannot be read": {looks: fakeLooks{how: nowhere}, harm: func(f *fakeCluster) { f.dead = []bus.Letter{{}} },
-			doubt: unproven + "1 dead letters cannot be read"},
+		"found at the second look": {looks: fakeLooks{how: nowhere},
+			harm: func(f *fakeCluster) { f.looks.found = func() { f.looks.how = nil } }},
+		"a letter that cannot be read": {looks: fakeLooks{how: nowhere},
+			harm: func(f *fakeCluster) { f.dead = []bus.Letter{{}} }, doubt: unproven + "1 dead letters cannot be read"},
 		"letters that somebody else reads": {looks: fakeLooks{how: nowhere}, harm: queue(bus.Depth{Queue: "dead", Ready: 2}),
 			doubt: unproven + "2 dead letters cannot be read"},
 	} {
@@ -151,7 +160,8 @@ func TestAuditAsksTheFrontiers(t *testing.T) {
 			says := func(all []string, want string) bool {
 				return want == "" && len(all) == 0 || want != "" && len(all) == 1 && strings.Contains(all[0], want)
 			}
-			doubts := slices.DeleteFunc(slices.Clone(r.Cluster.Unproven), func(s string) bool { return strings.Contains(s, "links of") })
+			doubts := slices.DeleteFunc(slices.Clone(r.Cluster.Unproven),
+				func(s string) bool { return strings.Contains(s, "links of") })
 			if !says(r.Faults, tt.fault) || !says(doubts, tt.doubt) {
 				t.Errorf("faults %q, not proven %q; want %q and %q", r.Faults, doubts, tt.fault, tt.doubt)
 			}

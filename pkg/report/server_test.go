@@ -65,13 +65,15 @@ func dial(t *testing.T, dir string) *Client {
 func TestClientGetsTheAnswersOfTheView(t *testing.T) {
 	dir := crawlDirectory(t, "crawl")
 	now := time.Now().UTC().Round(0)
-	want := &Status{Directory: dir, Job: "j", Seeds: []string{"http://a/"}, State: StateRunning, Time: now, Started: now, Pages: 7,
-		Verdicts: map[string]int64{"done": 7}, Statuses: map[int]int64{200: 7}, Excluded: map[string]int64{}, Files: []File{{"f", 1}}}
+	want := &Status{Directory: dir, Job: "j", Seeds: []string{"http://a/"}, State: StateRunning, Time: now, Started: now,
+		Pages: 7, Verdicts: map[string]int64{"done": 7}, Statuses: map[int]int64{200: 7}, Excluded: map[string]int64{},
+		Files: []File{{"f", 1}}}
 	var orders []string
 	serve(t, dir, fake{
 		status:  func(context.Context) (*Status, error) { return want, nil },
 		explain: func(u string) (*Explanation, error) { return &Explanation{Given: u, Answer: "<&>"}, nil },
-	}, Controls{Pause: func(p bool) { orders = append(orders, fmt.Sprint("pause ", p)) }, Stop: func() { orders = append(orders, "stop") }})
+	}, Controls{Pause: func(p bool) { orders = append(orders, fmt.Sprint("pause ", p)) },
+		Stop: func() { orders = append(orders, "stop") }})
 	c := dial(t, dir)
 	if s, err := c.Status(t.Context()); err != nil || !reflect.DeepEqual(s, want) {
 		t.Errorf("Status = %+v, %v\nwant %+v", s, err, want)
@@ -113,7 +115,8 @@ func TestOnlyTheUserMayTalkToTheCrawlAndNothingIsLeftOfIt(t *testing.T) {
 		"long path":  crawlDirectory(t, strings.Repeat("long-", 30)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, dir, fake{status: func(context.Context) (*Status, error) { return &Status{Pages: 5}, nil }}, Controls{})
+			s := serve(t, dir, fake{status: func(context.Context) (*Status, error) { return &Status{Pages: 5}, nil }},
+				Controls{})
 			socket, err := find(dir)
 			if err != nil {
 				t.Fatal(err)

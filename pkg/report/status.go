@@ -26,35 +26,51 @@ const (
 
 // Status is a crawl at a moment.
 type Status struct {
-	Directory string          `json:"directory,omitempty"`
-	Cluster   string          `json:"cluster,omitempty"` // instead of a directory
-	Job       crawl.JobID     `json:"job"`
-	Seeds     []string        `json:"seeds"`
-	SeedList  string          `json:"seed_list,omitempty"` // further seeds: a file, or "-"
-	State     State           `json:"state"`
-	Time      time.Time       `json:"time"`
-	Started   time.Time       `json:"started,omitzero"` // of the process that runs it; of a cluster's job, when it was submitted
-	Ended     time.Time       `json:"ended,omitzero"`   // of a cluster's job
-	Pages     int64           `json:"pages"`
-	MaxPages  int             `json:"max_pages"`          // 0: no limit
-	Spent     *Spent          `json:"spent,omitempty"`    // of max_bytes and max_time; nil: the job has neither
-	Revision  *RevisionStatus `json:"revision,omitempty"` // nil: the job was never revised
-	Rate      float64         `json:"pages_per_second,omitempty"`
-	Claimed   int64           `json:"claimed"` // URLs that were to be fetched, ever
-	Open      int64           `json:"open"`    // of them, those without outcome: queued or in flight
+	Directory string `json:"directory,omitempty"`
+	// instead of a directory
+	Cluster string      `json:"cluster,omitempty"`
+	Job     crawl.JobID `json:"job"`
+	Seeds   []string    `json:"seeds"`
+	// further seeds: a file, or "-"
+	SeedList string    `json:"seed_list,omitempty"`
+	State    State     `json:"state"`
+	Time     time.Time `json:"time"`
+	// of the process that runs it; of a cluster's job, when it was submitted
+	Started time.Time `json:"started,omitzero"`
+	// of a cluster's job
+	Ended time.Time `json:"ended,omitzero"`
+	Pages int64     `json:"pages"`
+	// 0: no limit
+	MaxPages int `json:"max_pages"`
+	// of max_bytes and max_time; nil: the job has neither
+	Spent *Spent `json:"spent,omitempty"`
+	// nil: the job was never revised
+	Revision *RevisionStatus `json:"revision,omitempty"`
+	Rate     float64         `json:"pages_per_second,omitempty"`
+	// URLs that were to be fetched, ever
+	Claimed int64 `json:"claimed"`
+	// of them, those without outcome: queued or in flight
+	Open int64 `json:"open"`
 	// Queued, InFlight, ActiveHosts, Waiting and DeadLetters of a cluster are those of all jobs: a broker does not
 	// count by jobs.
-	Queued      int64            `json:"queued"`    // retries that wait included
-	InFlight    int64            `json:"in_flight"` // of a stopped crawl: leased again when it goes on
-	ActiveHosts int              `json:"active_hosts"`
-	Waiting     int64            `json:"retries_waiting"`
-	NextDue     time.Time        `json:"next_due,omitzero"` // when the next waiting host may be contacted
-	Verdicts    map[string]int64 `json:"verdicts"`          // final outcomes
-	Statuses    map[int]int64    `json:"statuses"`          // final outcomes by HTTP status; 0: no answer
-	Excluded    map[string]int64 `json:"excluded"`          // URLs left out, by reason
+	// retries that wait included
+	Queued int64 `json:"queued"`
+	// of a stopped crawl: leased again when it goes on
+	InFlight    int64 `json:"in_flight"`
+	ActiveHosts int   `json:"active_hosts"`
+	Waiting     int64 `json:"retries_waiting"`
+	// when the next waiting host may be contacted
+	NextDue time.Time `json:"next_due,omitzero"`
+	// final outcomes
+	Verdicts map[string]int64 `json:"verdicts"`
+	// final outcomes by HTTP status; 0: no answer
+	Statuses map[int]int64 `json:"statuses"`
+	// URLs left out, by reason
+	Excluded    map[string]int64 `json:"excluded"`
 	DeadLetters int64            `json:"dead_letters"`
 	Files       []File           `json:"files,omitempty"`
-	Records     int64            `json:"records,omitempty"` // that the page store of a cluster holds
+	// that the page store of a cluster holds
+	Records int64 `json:"records,omitempty"`
 	// RecordsUnknown says why Records is not known; empty: it is.
 	RecordsUnknown string    `json:"records_unknown,omitempty"`
 	Pipeline       *Pipeline `json:"pipeline,omitempty"`
@@ -90,9 +106,9 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
-	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, SeedList: now.job.SeedList, Time: c.now(), Pages: tally.Pages,
-		MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
-		Excluded: tally.Excluded}
+	s := &Status{Directory: c.src.Dir, Job: now.job.ID, Seeds: now.job.Seeds, SeedList: now.job.SeedList, Time: c.now(),
+		Pages: tally.Pages, MaxPages: now.job.MaxPages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts,
+		Statuses: tally.Statuses, Excluded: tally.Excluded}
 	if c.src.Live == nil {
 		if s.Freshness, err = freshnessOf(ctx, c.src.Revisits, now.job, c.now()); err != nil {
 			return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
@@ -125,7 +141,8 @@ func (s *Status) live(m Moment) {
 		s.State = StatePaused
 	}
 	f := m.Frontier
-	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting, f.NextDue
+	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting,
+		f.NextDue
 }
 
 // stopped fills in what a crawl that does not run will find when it goes on.

@@ -70,8 +70,8 @@ func sitesWish(l *LedgerEntry) bool {
 }
 
 // unreachable are the reasons for which no answer came.
-var unreachable = map[string]bool{crawl.ReasonConnect: true, crawl.ReasonTLS: true, crawl.ReasonDNS: true, crawl.ReasonNoSuchHost: true,
-	crawl.ReasonHostDown: true, crawl.ReasonTimeout: true}
+var unreachable = map[string]bool{crawl.ReasonConnect: true, crawl.ReasonTLS: true, crawl.ReasonDNS: true,
+	crawl.ReasonNoSuchHost: true, crawl.ReasonHostDown: true, crawl.ReasonTimeout: true}
 
 // closing adds how often it was tried, or what kept us from the robots.txt.
 func closing(l *LedgerEntry, why string) string {

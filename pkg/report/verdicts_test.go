@@ -21,7 +21,8 @@ func reasons(t *testing.T) (list []string) {
 		t.Fatal(err)
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == 1 && strings.HasPrefix(v.Names[0].Name, "Reason") && len(v.Values) == 1 {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == 1 && strings.HasPrefix(v.Names[0].Name, "Reason") &&
+			len(v.Values) == 1 {
 			if text, ok := v.Values[0].(*ast.BasicLit); ok {
 				reason, err := strconv.Unquote(text.Value)
 				if err != nil {
@@ -41,7 +42,8 @@ func reasons(t *testing.T) (list []string) {
 // TestEveryReasonIsSaidInWords: a token of crawl.log is no explanation.
 func TestEveryReasonIsSaidInWords(t *testing.T) {
 	job := crawl.DefaultJob()
-	job.Seeds, job.Exclude, job.Include, job.PagesPerLevel, job.PagesPerHost = []string{"http://a.test/"}, []string{"/x"}, []string{"/y"}, 3, 4
+	job.Seeds, job.Exclude, job.Include, job.PagesPerLevel, job.PagesPerHost = []string{"http://a.test/"}, []string{"/x"},
+		[]string{"/y"}, 3, 4
 	for _, reason := range reasons(t) {
 		if text := reasonText(&job, reason, "http://a.test/x"); text == reason || len(text) < 12 {
 			t.Errorf("reason %q is explained as %q", reason, text)
@@ -52,7 +54,8 @@ func TestEveryReasonIsSaidInWords(t *testing.T) {
 // wishes are the outcomes by which a site says that it does not want a URL fetched. For no other does the answer say
 // so.
 func wishes(v crawl.Verdict, reason string, status int) bool {
-	return v == crawl.VerdictBlocked && (reason == crawl.ReasonRobots || reason == crawl.ReasonCrawlDelay || reason == crawl.ReasonStatus && status > 0)
+	return v == crawl.VerdictBlocked &&
+		(reason == crawl.ReasonRobots || reason == crawl.ReasonCrawlDelay || reason == crawl.ReasonStatus && status > 0)
 }
 
 // TestEveryVerdictIsToldAsWhatItIs asks for the answer to each verdict with each reason.
@@ -69,7 +72,8 @@ func TestEveryVerdictIsToldAsWhatItIs(t *testing.T) {
 				e := &Explanation{Ledger: l, Epoch: 1, why: "no connection to 192.0.2.1:443: connection refused"}
 				text := e.answer()
 				name := v.String() + " [" + reason + "] " + strconv.Itoa(status)
-				if !strings.HasSuffix(text, ".") || strings.Contains(text, "  ") || strings.HasPrefix(text, ":") || strings.Contains(text, "%!") {
+				if !strings.HasSuffix(text, ".") || strings.Contains(text, "  ") || strings.HasPrefix(text, ":") ||
+					strings.Contains(text, "%!") {
 					t.Errorf("%s: %q", name, text)
 				}
 				if said := strings.Contains(text, "does not want it"); said != wishes(v, reason, status) && reason != "" {
@@ -96,20 +100,27 @@ func TestAnswersOfOutcomes(t *testing.T) {
 	}{
 		{crawl.VerdictGone, crawl.ReasonStatus, 404, 1, "It is gone: the server answered 404 Not Found."},
 		{crawl.VerdictGone, crawl.ReasonNoSuchHost, 0, 1, "It cannot be reached: its host does not exist."},
-		{crawl.VerdictBlocked, crawl.ReasonStatus, 403, 1, "The site does not want it fetched: the server answered 403 Forbidden."},
+		{crawl.VerdictBlocked, crawl.ReasonStatus, 403, 1,
+			"The site does not want it fetched: the server answered 403 Forbidden."},
 		{crawl.VerdictBlocked, crawl.ReasonRobots, 0, 1, "The site does not want it fetched: robots.txt forbids it."},
-		{crawl.VerdictBlocked, crawl.ReasonRobotsDown, 0, 1, "It was not fetched: robots.txt could not be had, so nothing of its origin may be fetched (connection refused)."},
-		{crawl.VerdictRefused, crawl.ReasonTLS, 0, 1, "It could not be fetched: the certificate or the TLS handshake failed."},
-		{crawl.VerdictRefused, crawl.ReasonMediaType, 200, 1, "The crawler refused it: its media type is not among media_types."},
+		{crawl.VerdictBlocked, crawl.ReasonRobotsDown, 0, 1,
+			"It was not fetched: robots.txt could not be had, so nothing of its origin may be fetched (connection refused)."},
+		{crawl.VerdictRefused, crawl.ReasonTLS, 0, 1,
+			"It could not be fetched: the certificate or the TLS handshake failed."},
+		{crawl.VerdictRefused, crawl.ReasonMediaType, 200, 1,
+			"The crawler refused it: its media type is not among media_types."},
 		{crawl.VerdictFailed, crawl.ReasonConnect, 0, 4, "It could not be fetched: no connection to its host, 4 times."},
-		{crawl.VerdictFailed, crawl.ReasonTLS, 0, 4, "It could not be fetched: the certificate or the TLS handshake failed, 4 times."},
-		{crawl.VerdictFailed, crawl.ReasonStatus, 503, 4, "It failed as often as the job retries: the server answered 503 Service Unavailable, 4 times."},
+		{crawl.VerdictFailed, crawl.ReasonTLS, 0, 4,
+			"It could not be fetched: the certificate or the TLS handshake failed, 4 times."},
+		{crawl.VerdictFailed, crawl.ReasonStatus, 503, 4,
+			"It failed as often as the job retries: the server answered 503 Service Unavailable, 4 times."},
 		{crawl.VerdictFailed, crawl.ReasonRedirectLoop, 302, 1, "It leads to no page: its redirects lead back to it."},
-		{crawl.VerdictFailed, crawl.ReasonHostDown, 0, 1, "It could not be fetched: its host failed so often in a row that it was given up."},
+		{crawl.VerdictFailed, crawl.ReasonHostDown, 0, 1,
+			"It could not be fetched: its host failed so often in a row that it was given up."},
 		{crawl.VerdictExcluded, crawl.ReasonDepth, 0, 0, "It was left out: deeper than max_depth 20."},
 	} {
-		l := LedgerEntry{State: "done", Verdict: tt.verdict.String(), Reason: tt.reason, Status: tt.status, Attempts: tt.attempts, Revision: 1,
-			Text: reasonText(&job, tt.reason, "http://a.test/x")}
+		l := LedgerEntry{State: "done", Verdict: tt.verdict.String(), Reason: tt.reason, Status: tt.status,
+			Attempts: tt.attempts, Revision: 1, Text: reasonText(&job, tt.reason, "http://a.test/x")}
 		e := &Explanation{Ledger: l, Epoch: 1, why: "connection refused", Time: time.Now()}
 		if got := e.answer(); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)

@@ -142,7 +142,8 @@ func (c *Census) endHost() {
 		return
 	}
 	perDay := c.allows(c.host)
-	if tau := c.plan.Tau(); math.IsInf(perDay, 1) || tau > 0 && c.of.PerDay(tau*nearCap, c.plan.Longest().Hours()/24) <= nearCap*perDay {
+	if tau := c.plan.Tau(); math.IsInf(perDay, 1) || tau > 0 &&
+		c.of.PerDay(tau*nearCap, c.plan.Longest().Hours()/24) <= nearCap*perDay {
 		c.rest.Merge(&c.of)
 	} else {
 		c.near, c.ids = append(c.near, &Host{Demand: c.of, PerDay: perDay}), append(c.ids, c.host)

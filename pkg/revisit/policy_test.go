@@ -105,7 +105,8 @@ func TestLevelKeepsCapsAndUsesTheDay(t *testing.T) {
 		wants := h.Demand.PerDay(h.Tau(), 1000)
 		sum += wants
 		if wants > h.PerDay*1.01 || h.Tau() < plan.Tau() || h.Capped() != (i < 3) {
-			t.Errorf("host %d: %v visits, %v allowed, threshold %v of %v, capped %v", i, wants, h.PerDay, h.Tau(), plan.Tau(), h.Capped())
+			t.Errorf("host %d: %v visits, %v allowed, threshold %v of %v, capped %v", i, wants, h.PerDay, h.Tau(), plan.Tau(),
+				h.Capped())
 		}
 	}
 	near(t, "visits a day", sum, 1000, .01)
@@ -276,7 +277,8 @@ func TestWeights(t *testing.T) {
 }
 
 func TestBuckets(t *testing.T) {
-	for _, at := range []time.Time{days(0), days(.3), revisit.BucketStart(0), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, at := range []time.Time{days(0), days(.3), revisit.BucketStart(0),
+		time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		b := revisit.Bucket(at)
 		if begin := revisit.BucketStart(b); at.Before(begin) || !at.Before(begin.Add(revisit.BucketSpan)) {
 			t.Errorf("%v lies in the bucket from %v", at, begin)

@@ -20,7 +20,8 @@ func simulate(t *testing.T, c revisitbench.Config, policy string) revisitbench.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%-12s %-32s %.4f, %.3f of %.4f (spread %.3f), %.1f visits a day", c.Name, policy, r.Fresh, r.Fresh/r.Bound, r.Bound, spread, r.PerDay)
+	t.Logf("%-12s %-32s %.4f, %.3f of %.4f (spread %.3f), %.1f visits a day", c.Name, policy, r.Fresh, r.Fresh/r.Bound,
+		r.Bound, spread, r.PerDay)
 	if r.PerDay < .98*c.Visits*float64(c.Pages) || r.PerDay > 1.02*c.Visits*float64(c.Pages) {
 		t.Errorf("%s: %.1f visits a day, want %.1f", policy, r.PerDay, c.Visits*float64(c.Pages))
 	}
@@ -66,12 +67,14 @@ func TestSimCapsAreKept(t *testing.T) {
 func TestSimWeightsAndBursts(t *testing.T) {
 	c := revisitbench.Capped("pareto", simPages, simDays)
 	c.Pareto = 1.2
-	if ours, even := simulate(t, c, revisitbench.Whirlpool), simulate(t, c, revisitbench.Uniform); ours.Fresh < even.Fresh+.06 {
+	if ours, even := simulate(t, c, revisitbench.Whirlpool),
+		simulate(t, c, revisitbench.Uniform); ours.Fresh < even.Fresh+.06 {
 		t.Errorf("Pareto weights: %.4f, uniform %.4f", ours.Fresh, even.Fresh)
 	}
 	c = revisitbench.Capped("bursty", simPages, simDays)
 	c.Habit = revisitbench.Bursty
-	if ours, truth := simulate(t, c, revisitbench.Whirlpool), simulate(t, c, revisitbench.True); ours.Fresh < truth.Fresh+.005 {
+	if ours, truth := simulate(t, c, revisitbench.Whirlpool),
+		simulate(t, c, revisitbench.True); ours.Fresh < truth.Fresh+.005 {
 		t.Errorf("bursts: %.4f, true mean rates %.4f", ours.Fresh, truth.Fresh)
 	}
 }
@@ -95,11 +98,13 @@ func TestSimSignals(t *testing.T) {
 func TestSimHours(t *testing.T) {
 	c := revisitbench.Basic("hours", simPages/4, simDays/3)
 	c.Visits, c.Median = 1, 1
-	if with, without := simulate(t, c, revisitbench.Cycled), simulate(t, c, revisitbench.Whirlpool); with.Fresh < without.Fresh-.01 {
+	if with, without := simulate(t, c, revisitbench.Cycled),
+		simulate(t, c, revisitbench.Whirlpool); with.Fresh < without.Fresh-.01 {
 		t.Errorf("no hours: %.4f with a cycle, %.4f without", with.Fresh, without.Fresh)
 	}
 	c.Habit = revisitbench.Daily
-	if with, without := simulate(t, c, revisitbench.Cycled), simulate(t, c, revisitbench.Whirlpool); with.Fresh < without.Fresh+.03 {
+	if with, without := simulate(t, c, revisitbench.Cycled),
+		simulate(t, c, revisitbench.Whirlpool); with.Fresh < without.Fresh+.03 {
 		t.Errorf("hours: %.4f with a cycle, %.4f without", with.Fresh, without.Fresh)
 	}
 }

@@ -29,7 +29,8 @@ func TestStoredStateIsWhatItWas(t *testing.T) {
 	for range 2000 {
 		last := time.Unix(r.Int64N(1<<33)+1, 0).UTC()
 		want := revisit.State{Visits: r.Uint32(), Changes: uint16(r.Uint32()), Last: last, Kind: revisit.Kind(r.IntN(3)),
-			Due: last.Add(time.Duration(r.IntN(1<<30)+1) * time.Second), Signal: last.Add(time.Duration(r.IntN(1<<30)+1) * time.Second),
+			Due:    last.Add(time.Duration(r.IntN(1<<30)+1) * time.Second),
+			Signal: last.Add(time.Duration(r.IntN(1<<30)+1) * time.Second),
 			Rate:   revisit.Rate{A: float64(float32(math.Exp(r.NormFloat64()))), B: float64(float32(math.Exp(r.NormFloat64())))},
 			Weight: uint8(r.Uint32()), Sum: r.Uint64(), Misses: uint8(r.Uint32()), Recent: uint8(r.Uint32()),
 			Flags: revisit.Flags{Moved: r.IntN(2) > 0, Withdrawn: r.IntN(2) > 0, Soft: r.IntN(2) > 0, Gone: r.IntN(2) > 0}}
@@ -49,8 +50,9 @@ func TestStoredStateIsWhatItWas(t *testing.T) {
 func TestStoredStateOfVersion1(t *testing.T) {
 	b := "\x11\x05\x00\x00\x00\x09\x00\x03\x00\x69\x00\x00\x00\x00\x01\x51\x80\x00\x00\x00\x00" +
 		"\x3f\x00\x00\x00\x41\x20\x00\x00\x88\x01\x05\x01\x02\x03\x04\x05\x06\x07\x08"
-	want := revisit.State{Visits: 9, Changes: 3, Last: time.Unix(0x69000000, 0).UTC(), Due: time.Unix(0x69000000+86400, 0).UTC(), Rate: revisit.Unknown(),
-		Weight: 0x88, Kind: revisit.Seed, Sum: 0x0102030405060708, Misses: 1, Recent: 5, Flags: revisit.Flags{Moved: true, Soft: true}}
+	want := revisit.State{Visits: 9, Changes: 3, Last: time.Unix(0x69000000, 0).UTC(),
+		Due: time.Unix(0x69000000+86400, 0).UTC(), Rate: revisit.Unknown(), Weight: 0x88, Kind: revisit.Seed,
+		Sum: 0x0102030405060708, Misses: 1, Recent: 5, Flags: revisit.Flags{Moved: true, Soft: true}}
 	if got, err := revisit.DecodeState([]byte(b)); err != nil || got != want || string(want.Append(nil)) != b {
 		t.Errorf("%+v, %v\nas %x\nwant %+v", got, err, want.Append(nil), want)
 	}
@@ -117,7 +119,8 @@ func TestFailuresTellNothing(t *testing.T) {
 	s := story(revisit.Seen, revisit.Same)
 	want := s
 	want.Visits = 3
-	if got := revisit.Observe(s, revisit.Observation{Visit: 2, At: days(9), Result: revisit.Failed}, revisit.Rate{}); got != want {
+	if got := revisit.Observe(s, revisit.Observation{Visit: 2, At: days(9), Result: revisit.Failed},
+		revisit.Rate{}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -164,7 +167,8 @@ func TestMovedPagesWeighAnEighth(t *testing.T) {
 func TestSmallChangesAtEachLookStopCounting(t *testing.T) {
 	var s revisit.State
 	see := func(near bool) {
-		s = revisit.Observe(s, revisit.Observation{Visit: s.Visits, At: days(float64(s.Visits)), Sum: uint64(s.Visits) + 1, Near: near}, revisit.Rate{})
+		s = revisit.Observe(s, revisit.Observation{Visit: s.Visits, At: days(float64(s.Visits)), Sum: uint64(s.Visits) + 1,
+			Near: near}, revisit.Rate{})
 	}
 	for range 12 {
 		see(true)

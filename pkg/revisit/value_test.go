@@ -96,7 +96,8 @@ func TestPosteriorAgainstIntegration(t *testing.T) {
 			near(t, "mean after a change", got.Mean(), m, 1e-5)
 			near(t, "variance after a change", got.A/got.B/got.B, s-m*m, 1e-4)
 			same := func(x float64) float64 { return math.Exp(-x * w) }
-			near(t, "mean after no change", r.Unchanged(w).Mean(), integrate(r, func(x float64) float64 { return x * same(x) })/integrate(r, same), 1e-5)
+			near(t, "mean after no change", r.Unchanged(w).Mean(),
+				integrate(r, func(x float64) float64 { return x * same(x) })/integrate(r, same), 1e-5)
 		}
 	}
 }

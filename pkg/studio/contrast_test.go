@@ -28,7 +28,8 @@ var pairs = []struct {
 func luminance(l, c, h float64) float64 {
 	a, b := c*math.Cos(h*math.Pi/180), c*math.Sin(h*math.Pi/180)
 	cube := func(x float64) float64 { return x * x * x }
-	p, m, s := cube(l+0.3963377774*a+0.2158037573*b), cube(l-0.1055613458*a-0.0638541728*b), cube(l-0.0894841775*a-1.291485548*b)
+	p, m, s := cube(l+0.3963377774*a+0.2158037573*b), cube(l-0.1055613458*a-0.0638541728*b),
+		cube(l-0.0894841775*a-1.291485548*b)
 	part := func(x float64) float64 { return min(max(x, 0), 1) } // what a screen cannot show is cut
 	red := part(4.0767416621*p - 3.3077115913*m + 0.2309699292*s)
 	green := part(-1.2684380046*p + 2.6097574011*m - 0.3413193965*s)

@@ -17,8 +17,8 @@ var files embed.FS
 
 // Policy is the Content-Security-Policy of the studio: a page may load what this server has, and nothing else. No page
 // may frame it. React sets style attributes. The API sends the policy too.
-const Policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const Policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // file is one file of the studio in both its forms.
 type file struct {
@@ -88,7 +88,8 @@ func load(from fs.FS) map[string]*file {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		f := &file{plain: data, kind: kind, etag: `"` + hex.EncodeToString(sum[:8]) + `"`, fixed: strings.Contains(name, "/assets/")}
+		f := &file{plain: data, kind: kind, etag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+			fixed: strings.Contains(name, "/assets/")}
 		f.packed, _ = fs.ReadFile(from, name+".gz")
 		all[strings.TrimPrefix(name, "dist/")] = f
 		return nil

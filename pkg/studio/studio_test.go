@@ -100,11 +100,13 @@ func TestHandler(t *testing.T) {
 				t.Errorf("%s: no %s", name, want)
 			}
 		}
-		if fixed := strings.HasPrefix(name, "assets/"); fixed != strings.Contains(plain.Header().Get("Cache-Control"), "immutable") {
+		if fixed := strings.HasPrefix(name, "assets/"); fixed != strings.Contains(plain.Header().Get("Cache-Control"),
+			"immutable") {
 			t.Errorf("%s: Cache-Control %q", name, plain.Header().Get("Cache-Control"))
 		}
 	}
-	for _, path := range []string{"/none", "/SOURCES", "/assets/", "/../studio.go", "/index.html.gz", "/%2e%2e/studio.go"} {
+	for _, path := range []string{"/none", "/SOURCES", "/assets/", "/../studio.go", "/index.html.gz",
+		"/%2e%2e/studio.go"} {
 		if w := get(h, path, "", ""); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}

@@ -125,7 +125,8 @@ func (r *Reader) words(s string) {
 
 // single reports whether a character is a word by itself: its script has no blanks between words.
 func single(u rune) bool {
-	return u >= 0x2e80 && unicode.In(u, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+	return u >= 0x2e80 && unicode.In(u, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+		unicode.Khmer)
 }
 
 // word adds a word and its pair with the one before it (0: none), and returns its hash. A word is of two bytes at

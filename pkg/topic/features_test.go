@@ -80,7 +80,8 @@ func page() string {
 // The gate of what a page costs is 150 µs for 20 KiB, features and score, and no memory. The best of many runs is
 // taken, and four times that allowed: the machine may be slow, but not that the way is another.
 func TestCostOfAPage(t *testing.T) {
-	m, err := topic.Train([]topic.Vector{read("beer", "beer is brewed")}, []topic.Vector{read("wine", "wine is pressed")}, nil)
+	m, err := topic.Train([]topic.Vector{read("beer", "beer is brewed")}, []topic.Vector{read("wine", "wine is pressed")},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestCostOfAPage(t *testing.T) {
 }
 
 func BenchmarkPage(b *testing.B) {
-	m, err := topic.Train([]topic.Vector{read("beer", "beer is brewed")}, []topic.Vector{read("wine", "wine is pressed")}, nil)
+	m, err := topic.Train([]topic.Vector{read("beer", "beer is brewed")}, []topic.Vector{read("wine", "wine is pressed")},
+		nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func FuzzRead(f *testing.F) {
 		if n := len(sorted); n > 0 && sorted[n-1] >= topic.Features {
 			t.Fatal("a feature is out of range")
 		}
-		if utf8.ValidString(text) && strings.ToLower(text) == text && len(text) < 100 && !slices.Equal(v.IDs, read(title, " "+text).IDs) {
+		if utf8.ValidString(text) && strings.ToLower(text) == text && len(text) < 100 &&
+			!slices.Equal(v.IDs, read(title, " "+text).IDs) {
 			t.Fatal("a blank before the text counts")
 		}
 	})

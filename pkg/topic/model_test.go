@@ -72,8 +72,8 @@ func TestTrainTellsATopic(t *testing.T) {
 }
 
 func TestClasses(t *testing.T) {
-	m, err := topic.TrainClasses([]topic.Labelled{{Name: "beer", Pages: pages(40, 1, "beer")}, {Name: "wine", Pages: pages(40, 2, "wine")},
-		{Name: "tea", Pages: pages(40, 3, "tea")}})
+	m, err := topic.TrainClasses([]topic.Labelled{{Name: "beer", Pages: pages(40, 1, "beer")},
+		{Name: "wine", Pages: pages(40, 2, "wine")}, {Name: "tea", Pages: pages(40, 3, "tea")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,8 @@ func TestClasses(t *testing.T) {
 }
 
 func TestTrainingRepeats(t *testing.T) {
-	a, b := train(t, pages(20, 1, "beer"), nil, pages(80, 2, "wine")), train(t, pages(20, 1, "beer"), nil, pages(80, 2, "wine"))
+	a, b := train(t, pages(20, 1, "beer"), nil, pages(80, 2, "wine")),
+		train(t, pages(20, 1, "beer"), nil, pages(80, 2, "wine"))
 	if a.Digest() != b.Digest() {
 		t.Error("the same pages gave two models")
 	}

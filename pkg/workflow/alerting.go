@@ -90,7 +90,8 @@ func (c *conductor) holds(ctx context.Context, r *AlertRule, t *trouble, a *Aler
 		next.State, next.Fired = AlertFiring, now
 	}
 	var out []Delivery
-	tell := next.State == AlertFiring && (was != AlertFiring || next.Told.IsZero() || repeat > 0 && now.Sub(next.Told) >= repeat)
+	tell := next.State == AlertFiring &&
+		(was != AlertFiring || next.Told.IsZero() || repeat > 0 && now.Sub(next.Told) >= repeat)
 	if tell && !now.Before(r.Silenced) {
 		next.Told = now
 		out = c.deliveries(r, &next, "firing")
@@ -133,7 +134,8 @@ func (c *conductor) alertEvent(a *Alert) *Event {
 	if a.State == AlertOK {
 		kind = "alert.resolved"
 	}
-	e := c.event(conductorName, kind, map[string]any{"rule": a.Rule, "subject": a.Subject, "severity": a.Severity, "text": a.Text})
+	e := c.event(conductorName, kind,
+		map[string]any{"rule": a.Rule, "subject": a.Subject, "severity": a.Severity, "text": a.Text})
 	e.Workflow = a.Workflow
 	return &e
 }
@@ -141,10 +143,12 @@ func (c *conductor) alertEvent(a *Alert) *Event {
 // deliveries are the messages of an alert, one for each channel of its rule.
 func (m *Manager) deliveries(r *AlertRule, a *Alert, kind string) []Delivery {
 	out := make([]Delivery, 0, len(r.Channels))
-	data, _ := json.Marshal(map[string]any{"rule": r.Name, "on": r.On, "subject": a.Subject, "severity": a.Severity, "text": a.Text, // plain values
+	data, _ := json.Marshal(map[string]any{"rule": r.Name, "on": r.On, "subject": a.Subject, "severity": a.Severity,
+		"text":  a.Text, // plain values
 		"value": a.Value, "execution": a.Execution, "since": a.Since, "state": kind})
 	for _, channel := range r.Channels {
-		d := m.delivery(channel, "org.whirlpool.alert."+kind, fmt.Sprintf("%s: %s is %s", a.Severity, r.Name+" "+a.Subject, kind))
+		d := m.delivery(channel, "org.whirlpool.alert."+kind,
+			fmt.Sprintf("%s: %s is %s", a.Severity, r.Name+" "+a.Subject, kind))
 		d.Rule, d.Subject, d.Data = r.Name, a.Subject, data
 		d.Text = fmt.Sprintf("%s\n\nRule: %s\nSince: %s\n", a.Text, r.Name, a.Since.Format(time.RFC3339))
 		if kind == "resolved" {
@@ -156,6 +160,6 @@ func (m *Manager) deliveries(r *AlertRule, a *Alert, kind string) []Delivery {
 }
 
 func (m *Manager) delivery(channel, kind, title string) Delivery {
-	return Delivery{ID: "dl_" + ulid(m.now()), Channel: channel, Type: kind, Title: title, State: DeliveryDue, Created: m.now(), Next: m.now(),
-		Left: MaxTries, Tries: []DeliveryTry{}}
+	return Delivery{ID: "dl_" + ulid(m.now()), Channel: channel, Type: kind, Title: title, State: DeliveryDue,
+		Created: m.now(), Next: m.now(), Left: MaxTries, Tries: []DeliveryTry{}}
 }

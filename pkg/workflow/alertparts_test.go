@@ -23,9 +23,11 @@ func TestTroublesOfPartsAreTold(t *testing.T) {
 	w.until(id, workflow.Running)
 	w.engine.set(func() {
 		w.engine.jobs[id].Progress.Queued, w.engine.jobs[id].Progress.Pages = 5, 1<<40
-		w.engine.jobs[id].Progress.Troubles = []workflow.Trouble{{Kind: workflow.TroubleUndelivered, Of: "db", Text: "output db is not delivered", Value: 1},
+		w.engine.jobs[id].Progress.Troubles = []workflow.Trouble{{Kind: workflow.TroubleUndelivered, Of: "db",
+			Text: "output db is not delivered", Value: 1},
 			{Kind: workflow.TroubleTripped, Of: "price", Text: "it failed", Value: 1},
-			{Kind: workflow.TroubleBlocked, Of: "a.test", Text: "9 of 10", Value: 0.9}, {Kind: workflow.TroubleBlocked, Of: "b.test", Text: "5 of 10", Value: 0.5}}
+			{Kind: workflow.TroubleBlocked, Of: "a.test", Text: "9 of 10", Value: 0.9},
+			{Kind: workflow.TroubleBlocked, Of: "b.test", Text: "5 of 10", Value: 0.5}}
 	})
 	states := func() string {
 		alerts, err := w.Alerts(bg)
@@ -42,7 +44,8 @@ func TestTroublesOfPartsAreTold(t *testing.T) {
 	w.eventually("two fire, and what is not delivered is pending", time.Second, func() bool {
 		return states() == "host-blocked flow-1 a.test firing, tripped flow-1 price firing, undelivered flow-1 db pending"
 	})
-	w.eventually("after a quarter of an hour it fires", 10*time.Second, func() bool { return strings.Contains(states(), "db firing") })
+	w.eventually("after a quarter of an hour it fires", 10*time.Second,
+		func() bool { return strings.Contains(states(), "db firing") })
 	w.engine.set(func() { w.engine.jobs[id].Progress.Troubles = nil })
 	w.eventually("all is well", 10*time.Second, func() bool { return states() == "" })
 }
@@ -53,7 +56,8 @@ func TestMailIsADigest(t *testing.T) {
 	box := &postbox{}
 	w := newWorld(t, func(o *workflow.Options) { o.Notify = box.send })
 	w.create(simple)
-	if err := w.SetChannel(bg, "me", &notify.Channel{Name: "ops", Kind: "email", Host: "mail.test", From: "a@b.test", To: []string{"c@d.test"}}); err != nil {
+	if err := w.SetChannel(bg, "me", &notify.Channel{Name: "ops", Kind: "email", Host: "mail.test", From: "a@b.test",
+		To: []string{"c@d.test"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.rule(workflow.AlertRule{On: "host-blocked", Repeat: "0s"})
@@ -65,11 +69,13 @@ func TestMailIsADigest(t *testing.T) {
 		w.engine.jobs[id].Progress.Queued, w.engine.jobs[id].Progress.Pages = 5, 1<<40
 		for i := range 12 {
 			w.engine.jobs[id].Progress.Troubles = append(w.engine.jobs[id].Progress.Troubles,
-				workflow.Trouble{Kind: workflow.TroubleBlocked, Of: fmt.Sprintf("h%d.test", i), Text: fmt.Sprintf("host %d", i), Value: 0.9})
+				workflow.Trouble{Kind: workflow.TroubleBlocked, Of: fmt.Sprintf("h%d.test", i), Text: fmt.Sprintf("host %d", i),
+					Value: 0.9})
 		}
 	})
 	sent := func() (n int) {
-		list, err := w.Deliveries(bg, workflow.DeliveryFilter{States: []workflow.DeliveryState{workflow.DeliverySent}}, workflow.Page{Limit: 100})
+		list, err := w.Deliveries(bg, workflow.DeliveryFilter{States: []workflow.DeliveryState{workflow.DeliverySent}},
+			workflow.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

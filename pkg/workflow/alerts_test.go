@@ -85,7 +85,8 @@ func TestAFailedExecutionIsToldOnceAndItsEndToo(t *testing.T) {
 	w.until(w.start(), workflow.Failed)
 	w.eventually("it is told", time.Second, func() bool { return len(box.types()) == 1 })
 	alerts, err := w.Alerts(bg)
-	if err != nil || len(alerts) != 1 || alerts[0].State != workflow.AlertFiring || alerts[0].Text != "execution flow-1 failed: no seeds" {
+	if err != nil || len(alerts) != 1 || alerts[0].State != workflow.AlertFiring ||
+		alerts[0].Text != "execution flow-1 failed: no seeds" {
 		t.Fatalf("%+v, %v", alerts, err)
 	}
 	w.engine.set(func() { delete(w.engine.fail, "Submit"); w.engine.work = 1 })
@@ -141,7 +142,8 @@ func TestSilenceAndDisabledRules(t *testing.T) {
 	w.engine.fail["Submit"] = crawl.Permanent(errors.New("no"))
 	w.conduct()
 	w.until(w.start(), workflow.Failed)
-	w.eventually("it fires", time.Second, func() bool { a, _ := w.Alerts(bg); return len(a) == 1 && a[0].State == workflow.AlertFiring })
+	w.eventually("it fires", time.Second,
+		func() bool { a, _ := w.Alerts(bg); return len(a) == 1 && a[0].State == workflow.AlertFiring })
 	if len(box.types()) != 0 || !w.clock.now().Before(until) {
 		t.Fatal("a silenced alert was told, or the test took too long")
 	}
@@ -176,7 +178,8 @@ func TestRecordsThatBecomeFew(t *testing.T) {
 	w.eventually("both are told", 5*time.Second, func() bool { return len(box.types()) == 2 })
 	alerts, _ := w.Alerts(bg)
 	text := fmt.Sprint(alerts[0].Text, alerts[1].Text)
-	if !strings.Contains(text, "has 30 records; the median of the five before it is 95") || !strings.Contains(text, "60 % of its answers were 403 or 429 (60 of 100)") {
+	if !strings.Contains(text, "has 30 records; the median of the five before it is 95") ||
+		!strings.Contains(text, "60 % of its answers were 403 or 429 (60 of 100)") {
 		t.Error(text)
 	}
 }
@@ -192,7 +195,8 @@ func TestSlotsThatDoNotBeginAreTold(t *testing.T) {
 	w.settled("02:00 skipped")
 	w.eventually("it is told", time.Second, func() bool { return len(box.types()) == 1 })
 	alerts, _ := w.Alerts(bg)
-	if alerts[0].Subject != "flow/nightly" || alerts[0].Text != "slot 2026-11-24T02:00Z was skipped: execution flow-1 is running" {
+	if alerts[0].Subject != "flow/nightly" ||
+		alerts[0].Text != "slot 2026-11-24T02:00Z was skipped: execution flow-1 is running" {
 		t.Errorf("%+v", alerts[0])
 	}
 }
@@ -257,17 +261,20 @@ func TestADeliveryDiesAndIsSentAgain(t *testing.T) {
 func TestRulesAndChannelsThatCannotBe(t *testing.T) {
 	w, _ := alertWorld(t)
 	bad := (*workflow.Invalid)(nil)
-	for _, r := range []workflow.AlertRule{{Name: "x", On: "rain"}, {Name: "X", On: "failed"}, {Name: "x", On: "failed", For: "soon"},
-		{Name: "x", On: "failures", Threshold: 20}, {Name: "x", On: "failed", Severity: "dire"}, {Name: "x", On: "failed", Channels: []string{"none"}}} {
+	for _, r := range []workflow.AlertRule{{Name: "x", On: "rain"}, {Name: "X", On: "failed"},
+		{Name: "x", On: "failed", For: "soon"}, {Name: "x", On: "failures", Threshold: 20},
+		{Name: "x", On: "failed", Severity: "dire"}, {Name: "x", On: "failed", Channels: []string{"none"}}} {
 		if err := w.SetRule(bg, "me", &r); !errors.As(err, &bad) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if err := w.SetRule(bg, "me", &workflow.AlertRule{Name: "x", On: "failed", Workflow: "none"}); !errors.Is(err, workflow.ErrNotFound) {
+	if err := w.SetRule(bg, "me", &workflow.AlertRule{Name: "x", On: "failed", Workflow: "none"}); !errors.Is(err,
+		workflow.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, c := range []notify.Channel{{Name: "x", Kind: "pigeon"}, {Name: "x", Kind: "webhook", URL: "ftp://a"},
-		{Name: "x", Kind: "webhook", URL: "https://a.test/", Secrets: []string{"hunter2"}}, {Name: "x", Kind: "email", Host: "m.test", From: "a@b.test"},
+		{Name: "x", Kind: "webhook", URL: "https://a.test/", Secrets: []string{"hunter2"}},
+		{Name: "x", Kind: "email", Host: "m.test", From: "a@b.test"},
 		{Name: "x", Kind: "email", Host: "m.test", From: "a@b.test", To: []string{"c@d.test"}, Password: "hunter2"},
 		{Name: "x", Kind: "email", Host: "m.test", From: "a@b.test", To: []string{"c@d.test\r\nBcc: e@f.test"}}} {
 		if err := w.SetChannel(bg, "me", &c); !errors.As(err, &bad) || strings.Contains(err.Error(), "hunter2") {

@@ -43,7 +43,8 @@ type conductor struct {
 // Run drives all executions until ctx is done. It looks at them whenever something has happened, and every two seconds.
 // It goes on where the last process stood. At its end the executions stay as they are, for the next process.
 func (m *Manager) Run(ctx context.Context) error {
-	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce), pages: map[crawl.JobID]pagesAt{}, mailed: map[string]time.Time{}}
+	c := &conductor{Manager: m, long: make(chan struct{}, longAtOnce), pages: map[crawl.JobID]pagesAt{},
+		mailed: map[string]time.Time{}}
 	defer c.work.Wait()
 	if err := c.replan(ctx); err != nil && ctx.Err() == nil {
 		m.opt.Log.Error("schedules are not planned again: what was planned stays", "error", err)

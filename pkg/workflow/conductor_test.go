@@ -42,8 +42,9 @@ func TestLostWorkIsPartial(t *testing.T) {
 		edit func(*fakeEngine)
 		want string
 	}{
-		"dead letters":       {func(f *fakeEngine) { f.stats.Letters = 2 }, "2 messages were given up"},
-		"faults":             {func(f *fakeEngine) { f.audit = workflow.AuditSummary{Faults: []string{"x"}} }, "the audit found 1 faults"},
+		"dead letters": {func(f *fakeEngine) { f.stats.Letters = 2 }, "2 messages were given up"},
+		"faults": {func(f *fakeEngine) { f.audit = workflow.AuditSummary{Faults: []string{"x"}} },
+			"the audit found 1 faults"},
 		"open URLs":          {func(f *fakeEngine) { f.stats.Open = 3 }, "3 URLs are open though no budget is spent: resume"},
 		"an audit that ails": {func(f *fakeEngine) { f.fail["Audit"] = errInjected }, "step audit failed: injected"},
 	} {
@@ -299,7 +300,8 @@ func TestARevisionThatComesWhileItEnds(t *testing.T) {
 			}
 		}
 		close(w.engine.block)
-		w.when(id, "it has gone on and ended", func(x *workflow.Execution) bool { return x.Attempt == 2 && x.State == workflow.Succeeded })
+		w.when(id, "it has gone on and ended",
+			func(x *workflow.Execution) bool { return x.Attempt == 2 && x.State == workflow.Succeeded })
 		w.engine.set(func() {
 			if w.engine.jobs[id].Submits == before {
 				t.Error("its job was not submitted again")
@@ -457,7 +459,8 @@ func TestTheNextProcessGoesOn(t *testing.T) {
 	if x, _ := w.store.Execution(bg, ends); x.State != workflow.Finalizing {
 		t.Errorf("at the end of the process it is %s", x.State)
 	}
-	w.engine.set(func() { w.engine.block = nil; w.engine.jobs[runs].Progress = workflow.Progress{} }) // the engine lost one
+	// the engine lost one
+	w.engine.set(func() { w.engine.block = nil; w.engine.jobs[runs].Progress = workflow.Progress{} })
 	w.conduct()
 	w.until(ends, workflow.Stopped)
 	w.engine.set(func() { w.engine.work = 1 })

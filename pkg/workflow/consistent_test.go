@@ -67,7 +67,8 @@ func consistent(s workflow.Store, id crawl.JobID) error {
 	if attempt != x.Attempt {
 		wrong("its events tell of %d attempts, it has %d", attempt, x.Attempt)
 	}
-	if desired != "" && desired != x.Desired && x.State != workflow.Stopped && x.State != workflow.Stopping && x.State != workflow.Finalizing {
+	if desired != "" && desired != x.Desired && x.State != workflow.Stopped && x.State != workflow.Stopping &&
+		x.State != workflow.Finalizing {
 		wrong("%s was wished last, but it says %s", desired, x.Desired)
 	}
 	if x.State.Ended() != !x.Ended.IsZero() {

@@ -27,7 +27,8 @@ type definition struct {
 // means the same bytes in it, and each other one what its name means now; before may be nil.
 func (m *Manager) read(source string, before *Version) (*definition, error) {
 	if len(source) > MaxSource {
-		return nil, &Invalid{[]Fault{{Message: fmt.Sprintf("the definition has %d bytes; at most %d are read", len(source), MaxSource)}}}
+		return nil, &Invalid{[]Fault{{Message: fmt.Sprintf("the definition has %d bytes; at most %d are read", len(source),
+			MaxSource)}}}
 	}
 	job, err := jobfile.Parse([]byte(source))
 	if err != nil {
@@ -84,7 +85,8 @@ func filesOf(job *crawl.Job) error {
 	}
 	job.Pipeline.MapFiles(func(key, file string) string {
 		if !filepath.IsAbs(file) {
-			errs = append(errs, &crawl.KeyError{Key: key, Problem: fmt.Sprintf("%q: want the whole path of the file on the server, from / on", file)})
+			errs = append(errs, &crawl.KeyError{Key: key,
+				Problem: fmt.Sprintf("%q: want the whole path of the file on the server, from / on", file)})
 		}
 		return file
 	})

@@ -76,7 +76,8 @@ func (c *conductor) deliverOne(ctx context.Context, d *Delivery, channel *notify
 	case errors.Is(err, ErrNotFound):
 		err = crawl.Permanent(fmt.Errorf("there is no channel %s any more", d.Channel))
 	case err == nil:
-		try.Answer, err = c.opt.Notify(ctx, channel, &notify.Message{ID: d.ID, Type: d.Type, Title: d.Title, Text: d.Text, At: d.Created, Data: d.Data})
+		try.Answer, err = c.opt.Notify(ctx, channel,
+			&notify.Message{ID: d.ID, Type: d.Type, Title: d.Title, Text: d.Text, At: d.Created, Data: d.Data})
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -104,7 +105,8 @@ func (c *conductor) tried(ctx context.Context, d *Delivery, try DeliveryTry, err
 	}
 	var e *Event
 	if d.State == DeliveryDead {
-		ev := c.event(conductorName, "delivery.dead", map[string]any{"delivery": d.ID, "channel": d.Channel, "reason": try.Error})
+		ev := c.event(conductorName, "delivery.dead",
+			map[string]any{"delivery": d.ID, "channel": d.Channel, "reason": try.Error})
 		e = &ev
 	}
 	return unlessStale(c.store.SetDelivery(ctx, d, DeliveryDue, e))

@@ -55,7 +55,8 @@ func (c *conductor) deliverMail(ctx context.Context, channel *notify.Channel, du
 // digestOf is one message of several. Its id is that of the one, or told by all.
 func digestOf(due []*Delivery) *notify.Message {
 	first := due[0]
-	m := &notify.Message{ID: first.ID, Type: first.Type, Title: first.Title, Text: first.Text, At: first.Created, Data: first.Data}
+	m := &notify.Message{ID: first.ID, Type: first.Type, Title: first.Title, Text: first.Text, At: first.Created,
+		Data: first.Data}
 	if len(due) == 1 {
 		return m
 	}

@@ -33,7 +33,8 @@ func realWorld(t *testing.T, dir string, srv *fakeweb.Server) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, store: s, Manager: workflow.NewManager(s, e, workflow.Options{Log: log, Poll: 20 * time.Millisecond})}
+	w := &world{T: t, store: s, Manager: workflow.NewManager(s, e,
+		workflow.Options{Log: log, Poll: 20 * time.Millisecond})}
 	ctx, cancel := context.WithCancel(bg)
 	ended, conducted := make(chan error, 1), make(chan struct{})
 	go func() { ended <- e.Run(ctx) }()
@@ -65,7 +66,8 @@ func TestRealEngine(t *testing.T) {
 	t.Cleanup(func() { _ = srv.Close() })
 	dir := t.TempDir()
 	w := realWorld(t, dir, srv)
-	source := fmt.Sprintf("seeds: [%q]\nscope: any\nallow_private: true\nmax_pages: 60\npoliteness: {delay: 1ms, ip_delay: 1ms}\n",
+	source := fmt.Sprintf("seeds: [%q]\nscope: any\nallow_private: true\nmax_pages: 60\n"+
+		"politeness: {delay: 1ms, ip_delay: 1ms}\n",
 		srv.Web().Seeds()[0])
 	w.create(source + "lifecycle: {retention: {executions: 2}}\n")
 	first := w.start()
@@ -75,7 +77,8 @@ func TestRealEngine(t *testing.T) {
 	}
 	w.story(first)
 
-	slow, err := w.AddVersion(bg, "me", "flow", source+"lifecycle: {retention: {executions: 2}}\nbounds: {rate: 20}\n", "slow", 0)
+	slow, err := w.AddVersion(bg, "me", "flow", source+"lifecycle: {retention: {executions: 2}}\nbounds: {rate: 20}\n",
+		"slow", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

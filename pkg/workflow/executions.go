@@ -46,7 +46,8 @@ func (m *Manager) start(ctx context.Context, actor, id string, o Overrides, c Ca
 }
 
 // prepare makes an execution to be stored: its definition and its first event.
-func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides, c Cause) (*Execution, *crawl.Job, Event, error) {
+func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides,
+	c Cause) (*Execution, *crawl.Job, Event, error) {
 	w, err := m.store.Workflow(ctx, id)
 	if err != nil {
 		return nil, nil, Event{}, err
@@ -68,12 +69,13 @@ func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides, c 
 	if err := m.check(job); err != nil {
 		return nil, nil, Event{}, &Invalid{faultsOf("", err)}
 	}
-	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1, Epoch: 1,
-		Labels: labelsOf(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
+	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1,
+		Epoch: 1, Labels: labelsOf(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
 	if err := m.bound(ctx, x); err != nil {
 		return nil, nil, Event{}, err
 	}
-	return x, job, m.event(actor, "execution.created", map[string]any{"to": Pending, "version": o.Version, "cause": c}), nil
+	return x, job, m.event(actor, "execution.created", map[string]any{"to": Pending, "version": o.Version, "cause": c}),
+		nil
 }
 
 // Steps implements Service: those of the last attempt.
@@ -129,7 +131,8 @@ func (m *Manager) Delete(ctx context.Context, actor string, id crawl.JobID, keep
 
 // change edits an execution. If another writer changed it meanwhile, change reads it again and retries. If edit returns
 // no events, nothing is stored.
-func (m *Manager) change(ctx context.Context, id crawl.JobID, edit func(*Execution) ([]Event, error)) (*Execution, error) {
+func (m *Manager) change(ctx context.Context, id crawl.JobID,
+	edit func(*Execution) ([]Event, error)) (*Execution, error) {
 	for try := 0; ; try++ {
 		x, err := m.store.Execution(ctx, id)
 		if err != nil {

@@ -40,8 +40,8 @@ type fakeEngine struct {
 }
 
 func newFake(file string) *fakeEngine {
-	f := &fakeEngine{file: file, jobs: map[crawl.JobID]*fakeJob{}, fail: map[string]error{}, looks: map[crawl.JobID]int{}, drained: true,
-		audit: workflow.AuditSummary{OK: true}, stats: workflow.Stats{Pages: 25}}
+	f := &fakeEngine{file: file, jobs: map[crawl.JobID]*fakeJob{}, fail: map[string]error{}, looks: map[crawl.JobID]int{},
+		drained: true, audit: workflow.AuditSummary{OK: true}, stats: workflow.Stats{Pages: 25}}
 	if data, err := os.ReadFile(file); err == nil {
 		if err := json.Unmarshal(data, &f.jobs); err != nil {
 			panic(err)

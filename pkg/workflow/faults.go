@@ -23,7 +23,8 @@ func faultsOf(source string, err error) (out []Fault) {
 func withNodes(faults []Fault, job *crawl.Job) []Fault {
 	for i := range faults {
 		n := -1
-		if _, err := fmt.Sscanf(faults[i].Key, "pipeline.nodes[%d]", &n); err == nil && n >= 0 && n < len(job.Pipeline.Nodes) {
+		if _, err := fmt.Sscanf(faults[i].Key, "pipeline.nodes[%d]", &n); err == nil && n >= 0 &&
+			n < len(job.Pipeline.Nodes) {
 			faults[i].Node = job.Pipeline.Nodes[n].ID
 		}
 	}

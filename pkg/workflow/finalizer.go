@@ -198,7 +198,8 @@ func leftOpen(s *Stats) string {
 	if s.Bound != "" {
 		return fmt.Sprintf("%s is met: %d URLs are left; give it more and resume to fetch them", s.Bound, s.Open)
 	}
-	return fmt.Sprintf("%d URLs are open though no budget is spent: resume to fetch them, or look at its dead letters", s.Open)
+	return fmt.Sprintf("%d URLs are open though no budget is spent: resume to fetch them, or look at its dead letters",
+		s.Open)
 }
 
 // noPage says what became of the URLs of an execution that fetched no page.

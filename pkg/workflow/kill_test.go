@@ -104,7 +104,8 @@ func killed(t *testing.T, dir string, after int, anyMoment bool, rng *rand.Rand)
 	if err == nil {
 		return false
 	}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL || ctx.Err() != nil {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL ||
+		ctx.Err() != nil {
 		t.Fatalf("the process ended with %v\n%s", err, out.Bytes())
 	}
 	return true
@@ -164,7 +165,8 @@ func TestProcessThatIsKilled(t *testing.T) {
 	}
 	engine := newFake(filepath.Join(dir, "engine.json"))
 	engine.work = 8
-	m := workflow.NewManager(&deadlyStore{s, deadly}, &deadlyEngine{engine, deadly}, workflow.Options{Poll: 2 * time.Millisecond})
+	m := workflow.NewManager(&deadlyStore{s, deadly}, &deadlyEngine{engine, deadly},
+		workflow.Options{Poll: 2 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 10*time.Minute)
 	defer cancel()
 	go func() { _ = m.Run(ctx) }()
@@ -223,7 +225,8 @@ func wishNext(ctx context.Context, m *workflow.Manager, x *workflow.Execution) (
 	if len(events) >= len(left) {
 		return x.State.Ended(), nil
 	}
-	settled := map[workflow.Desired][]workflow.State{workflow.Run: {workflow.Running, workflow.Pending, workflow.Succeeded}, workflow.Pause: {workflow.Paused, workflow.Pending},
+	settled := map[workflow.Desired][]workflow.State{workflow.Run: {workflow.Running, workflow.Pending,
+		workflow.Succeeded}, workflow.Pause: {workflow.Paused, workflow.Pending},
 		workflow.Stop: {workflow.Stopped}}
 	for _, state := range settled[x.Desired] {
 		if x.State == state {
@@ -263,15 +266,18 @@ func (s *deadlyStore) around(do func() error) error {
 	return err
 }
 
-func (s *deadlyStore) CreateWorkflow(ctx context.Context, w *workflow.Workflow, v *workflow.Version, e workflow.Event) error {
+func (s *deadlyStore) CreateWorkflow(ctx context.Context, w *workflow.Workflow, v *workflow.Version,
+	e workflow.Event) error {
 	return s.around(func() error { return s.Store.CreateWorkflow(ctx, w, v, e) })
 }
 
-func (s *deadlyStore) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
+func (s *deadlyStore) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string,
+	e workflow.Event) error {
 	return s.around(func() error { return s.Store.CreateExecution(ctx, x, job, once, e) })
 }
 
-func (s *deadlyStore) Change(ctx context.Context, x *workflow.Execution, from workflow.State, events ...workflow.Event) error {
+func (s *deadlyStore) Change(ctx context.Context, x *workflow.Execution, from workflow.State,
+	events ...workflow.Event) error {
 	return s.around(func() error { return s.Store.Change(ctx, x, from, events...) })
 }
 
@@ -325,7 +331,8 @@ func TestNegativeControlCompareAndSet(t *testing.T) {
 // blind stores whatever it is given.
 type blind struct{ workflow.Store }
 
-func (s *blind) Change(ctx context.Context, x *workflow.Execution, from workflow.State, events ...workflow.Event) error {
+func (s *blind) Change(ctx context.Context, x *workflow.Execution, from workflow.State,
+	events ...workflow.Event) error {
 	for {
 		err := s.Store.Change(ctx, x, from, events...)
 		if !errors.Is(err, workflow.ErrStale) {

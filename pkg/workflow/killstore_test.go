@@ -65,7 +65,8 @@ func awaitNobody(cfg controlpg.Config) error {
 	}
 	defer func() { _ = conn.Close(bg) }()
 	for n := 1; n > 0; {
-		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", cfg.Name).Scan(&n); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
+			cfg.Name).Scan(&n); err != nil {
 			return err
 		}
 	}

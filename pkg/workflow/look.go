@@ -27,12 +27,14 @@ const conductorName = "conductor"
 
 // move brings an execution from one state to the next, unless it has left the state meanwhile. edit may add events,
 // which come first.
-func (m *Manager) move(ctx context.Context, id crawl.JobID, from, to State, edit func(*Execution, *moved) []Event) error {
+func (m *Manager) move(ctx context.Context, id crawl.JobID, from, to State,
+	edit func(*Execution, *moved) []Event) error {
 	return m.moveIf(ctx, id, from, to, nil, edit)
 }
 
 // moveIf is move for an execution that is still such; nil: any is.
-func (m *Manager) moveIf(ctx context.Context, id crawl.JobID, from, to State, still func(*Execution) bool, edit func(*Execution, *moved) []Event) error {
+func (m *Manager) moveIf(ctx context.Context, id crawl.JobID, from, to State, still func(*Execution) bool,
+	edit func(*Execution, *moved) []Event) error {
 	_, err := m.change(ctx, id, func(x *Execution) (events []Event, _ error) {
 		if x.State != from || still != nil && !still(x) {
 			return nil, nil
@@ -155,7 +157,8 @@ func (c *conductor) start1(ctx context.Context, x *Execution) error {
 			return nil, nil
 		}
 		x.Reason = err.Error()
-		return []Event{c.event(conductorName, "execution.start_failed", map[string]any{"try": tries, "reason": x.Reason})}, nil
+		return []Event{c.event(conductorName, "execution.start_failed", map[string]any{"try": tries, "reason": x.Reason})},
+			nil
 	})
 	return err
 }

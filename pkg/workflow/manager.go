@@ -17,8 +17,9 @@ type Options struct {
 	Check      func(*crawl.Job) error // what a definition has to pass besides Job.Validate, as of rules; nil: nothing
 	// Quota is what bounds an account; nil: there are no quotas.
 	Quota func(ctx context.Context, account string) (*Quota, error)
-	Pin   func(*crawl.Job) error // gives the plug-ins that a definition names by name alone their digests; nil: nobody does
-	Log   *slog.Logger           // nil: none
+	// gives the plug-ins that a definition names by name alone their digests; nil: nobody does
+	Pin func(*crawl.Job) error
+	Log *slog.Logger // nil: none
 
 	// Notify sends alerts; nil: nothing is sent. DiskUsed tells which part of the disk is full; nil: it is not watched.
 	Notify   Notified
@@ -41,7 +42,8 @@ func (o *Options) fill() {
 	for _, d := range []struct {
 		at        *time.Duration
 		otherwise time.Duration
-	}{{&o.Poll, 2 * time.Second}, {&o.RetryBase, time.Second}, {&o.FaultAfter, 10 * time.Minute}, {&o.DrainMax, 5 * time.Minute}} {
+	}{{&o.Poll, 2 * time.Second}, {&o.RetryBase, time.Second}, {&o.FaultAfter, 10 * time.Minute},
+		{&o.DrainMax, 5 * time.Minute}} {
 		if *d.at <= 0 {
 			*d.at = d.otherwise
 		}
@@ -77,8 +79,9 @@ var _ Service = (*Manager)(nil)
 // NewManager returns a manager over a store and an engine. It does not own them.
 func NewManager(store Store, engine Engine, opt Options) *Manager {
 	opt.fill()
-	m := &Manager{store: store, engine: engine, opt: opt, busy: map[crawl.JobID]context.CancelFunc{}, memo: map[crawl.JobID]*memo{},
-		wake: make(chan struct{}, 1), post: make(chan struct{}, 1), told: map[string]time.Time{}}
+	m := &Manager{store: store, engine: engine, opt: opt, busy: map[crawl.JobID]context.CancelFunc{},
+		memo: map[crawl.JobID]*memo{}, wake: make(chan struct{}, 1), post: make(chan struct{}, 1),
+		told: map[string]time.Time{}}
 	m.maxRunning.Store(int64(opt.MaxRunning))
 	return m
 }

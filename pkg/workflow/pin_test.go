@@ -57,7 +57,8 @@ func TestAVersionNamesTheBytesOfItsPlugins(t *testing.T) {
 		t.Fatalf("%+v, %v", two, err)
 	}
 	s.digest = b
-	if _, err := w.AddVersion(bg, "me", "flow", source+"max_pages: 8\n", "", 0); !isInvalid(err, "pipeline.nodes[0].digest") {
+	if _, err := w.AddVersion(bg, "me", "flow", source+"max_pages: 8\n", "", 0); !isInvalid(err,
+		"pipeline.nodes[0].digest") {
 		t.Errorf("an edit takes what was put under the name meanwhile: %v", err)
 	}
 	if _, err := w.Restore(bg, "me", "flow", 1, ""); !isInvalid(err, "pipeline.nodes[0].digest") {

@@ -59,7 +59,8 @@ func (q *Quota) Starts(u Usage) *OverQuota {
 	switch {
 	case q.Running > 0 && u.Running >= q.Running:
 		return &OverQuota{QuotaRunning, q.Running, u.Running, fmt.Sprintf(
-			"you have %d executions that have not ended, and may have %d: wait for the end of one, or stop one", u.Running, q.Running)}
+			"you have %d executions that have not ended, and may have %d: wait for the end of one, or stop one", u.Running,
+			q.Running)}
 	case q.Bytes > 0 && u.Bytes >= q.Bytes:
 		return &OverQuota{QuotaBytes, q.Bytes, u.Bytes, fmt.Sprintf(
 			"your executions hold %d bytes, and may hold %d: delete some that have ended", u.Bytes, q.Bytes)}
@@ -73,7 +74,8 @@ func (q *Quota) spent(u Usage) *OverQuota {
 		return nil
 	}
 	return &OverQuota{QuotaPagesPerDay, q.PagesPerDay, u.Pages, fmt.Sprintf(
-		"your executions got %d pages since midnight UTC, and may get %d a day: wait for the next day, or ask an administrator for more",
+		"your executions got %d pages since midnight UTC, and may get %d a day: wait for the next day, or ask an "+
+			"administrator for more",
 		u.Pages, q.PagesPerDay)}
 }
 

@@ -54,8 +54,10 @@ func (m *Manager) Revise(ctx context.Context, n Note, from, next *crawl.Job,
 }
 
 // Propose notes that a revision is to be made, before it is checked.
-func (m *Manager) Propose(ctx context.Context, n Note, id crawl.JobID, epoch uint32, changes []crawl.Change) (*RevisionEvent, error) {
-	r := &RevisionEvent{Proposal: time.Now().UnixNano(), Epoch: epoch, Message: n.Message, Undoes: n.Undoes, Changes: changes}
+func (m *Manager) Propose(ctx context.Context, n Note, id crawl.JobID, epoch uint32,
+	changes []crawl.Change) (*RevisionEvent, error) {
+	r := &RevisionEvent{Proposal: time.Now().UnixNano(), Epoch: epoch, Message: n.Message, Undoes: n.Undoes,
+		Changes: changes}
 	return r, m.revision(ctx, n.Actor, EventProposed, id, r)
 }
 

@@ -12,20 +12,28 @@ type ScheduleID string
 
 // Schedule starts executions of a workflow by a timetable. A workflow may have several.
 type Schedule struct {
-	ID       ScheduleID   `json:"id"`
-	Workflow ID           `json:"workflow"`
-	Slug     string       `json:"slug"` // of the workflow
-	Name     string       `json:"name"` // unique in its workflow; as a slug
-	Rule     ScheduleRule `json:"rule"`
-	Words    string       `json:"words"` // what the timetable is, for people
-	Paused   time.Time    `json:"paused,omitzero"`
-	Reason   string       `json:"reason,omitempty"` // why it is paused
-	Created  time.Time    `json:"created"`
-	Next     *Slot        `json:"next,omitempty"` // that is planned; nil: none
-	Last     *Slot        `json:"last,omitempty"` // that was decided on; nil: none
-	Lock     int64        `json:"lock"`
-	Account  string       `json:"account,omitempty"` // whose quota its executions count for: of who made it; empty: nobody's
-	Mark     time.Time    `json:"-"`                 // the latest slot that was decided on: none at or before it is planned again
+	ID       ScheduleID `json:"id"`
+	Workflow ID         `json:"workflow"`
+	// of the workflow
+	Slug string `json:"slug"`
+	// unique in its workflow; as a slug
+	Name string       `json:"name"`
+	Rule ScheduleRule `json:"rule"`
+	// what the timetable is, for people
+	Words  string    `json:"words"`
+	Paused time.Time `json:"paused,omitzero"`
+	// why it is paused
+	Reason  string    `json:"reason,omitempty"`
+	Created time.Time `json:"created"`
+	// that is planned; nil: none
+	Next *Slot `json:"next,omitempty"`
+	// that was decided on; nil: none
+	Last *Slot `json:"last,omitempty"`
+	Lock int64 `json:"lock"`
+	// whose quota its executions count for: of who made it; empty: nobody's
+	Account string `json:"account,omitempty"`
+	// the latest slot that was decided on: none at or before it is planned again
+	Mark time.Time `json:"-"`
 }
 
 // ScheduleRule is what people say of a schedule. Its zero values are the defaults.

@@ -48,7 +48,8 @@ func (s *Schedule) table() (*timetable.Table, error) {
 
 // slot is a slot of the schedule.
 func (s *Schedule) slot(t timetable.Slot) Slot {
-	return Slot{Schedule: s.ID, Workflow: s.Workflow, Name: s.Name, Label: t.Label, At: t.At, Due: t.Due, State: SlotPlanned}
+	return Slot{Schedule: s.ID, Workflow: s.Workflow, Name: s.Name, Label: t.Label, At: t.At, Due: t.Due,
+		State: SlotPlanned}
 }
 
 // planAfter sets the planned slot: the first after an instant that was not decided on.
@@ -144,7 +145,8 @@ func (m *Manager) AddSchedule(ctx context.Context, actor, of, name string, r Sch
 	if s.planAfter(t, m.now()); s.Next == nil {
 		return nil, invalid("cron", "the schedule has no slot from now on: %s", s.Words)
 	}
-	err = m.store.CreateSchedule(ctx, s, m.event(actor, "schedule.created", map[string]any{"schedule": s.ID, "name": s.Name, "words": s.Words}))
+	err = m.store.CreateSchedule(ctx, s,
+		m.event(actor, "schedule.created", map[string]any{"schedule": s.ID, "name": s.Name, "words": s.Words}))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +180,8 @@ func freeName(there []Schedule) string {
 }
 
 // ChangeSchedule implements Scheduling.
-func (m *Manager) ChangeSchedule(ctx context.Context, actor string, id ScheduleID, lock int64, r ScheduleRule) (*Schedule, error) {
+func (m *Manager) ChangeSchedule(ctx context.Context, actor string, id ScheduleID, lock int64,
+	r ScheduleRule) (*Schedule, error) {
 	return m.changeSchedule(ctx, id, lock, "", func(s *Schedule) (*Event, error) {
 		s.Rule = r
 		t, err := s.checked()
@@ -268,7 +271,8 @@ func (m *Manager) RemoveSchedule(ctx context.Context, actor string, id ScheduleI
 	if lock != 0 && lock != s.Lock {
 		return ErrStale
 	}
-	return m.store.RemoveSchedule(ctx, id, s.Lock, m.event(actor, "schedule.deleted", map[string]any{"schedule": s.ID, "name": s.Name}))
+	return m.store.RemoveSchedule(ctx, id, s.Lock,
+		m.event(actor, "schedule.deleted", map[string]any{"schedule": s.ID, "name": s.Name}))
 }
 
 // Forecast implements Scheduling.

@@ -85,7 +85,8 @@ func TestASlotBeginsAnExecution(t *testing.T) {
 	at(w, "2026-11-24T02:30")
 	slot := w.settled("02:30 started")[0]
 	x := w.until("flow-1", workflow.Running)
-	if slot.Execution != "flow-1" || x.Cause != (workflow.Cause{Kind: "schedule", By: "nightly", Schedule: s.ID, Slot: slot.Label}) {
+	if slot.Execution != "flow-1" ||
+		x.Cause != (workflow.Cause{Kind: "schedule", By: "nightly", Schedule: s.ID, Slot: slot.Label}) {
 		t.Errorf("slot %+v, cause %+v", slot, x.Cause)
 	}
 	next, err := w.Upcoming(bg, s.ID, 3)
@@ -127,7 +128,8 @@ func TestSlotsOverDaylightSaving(t *testing.T) {
 				}
 			}
 			if count["nightly"] != c.daily || count["hourly"] != c.every || len(all) != c.daily+c.every {
-				t.Errorf("daily %d, hourly %d of %d slots, want %d and %d", count["nightly"], count["hourly"], len(all), c.daily, c.every)
+				t.Errorf("daily %d, hourly %d of %d slots, want %d and %d", count["nightly"], count["hourly"], len(all), c.daily,
+					c.every)
 			}
 			list, err := w.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 200})
 			if err != nil || len(list.Items) != len(all) {
@@ -162,7 +164,8 @@ func TestOverlap(t *testing.T) {
 	}{
 		{"", []string{"02:00 started", "03:00 skipped", "04:00 skipped"}, nil},
 		{workflow.OverlapAllow, []string{"02:00 started", "03:00 started", "04:00 started"}, nil},
-		{workflow.OverlapQueue, []string{"02:00 started", "03:00 waiting", "04:00 skipped"}, []string{"02:00 started", "03:00 started", "04:00 skipped"}},
+		{workflow.OverlapQueue, []string{"02:00 started", "03:00 waiting", "04:00 skipped"},
+			[]string{"02:00 started", "03:00 started", "04:00 skipped"}},
 		{workflow.OverlapReplace, []string{"02:00 started", "03:00 started", "04:00 started"}, nil},
 	} {
 		t.Run("overlap "+string(c.rule), func(t *testing.T) {
@@ -261,7 +264,8 @@ func TestALongAbsence(t *testing.T) {
 	}
 	// 327 days and 90 minutes have passed.
 	var more int
-	_, err := fmt.Sscanf(all[0].Reason, "the server did not run when it was due; so it was with %d more that are not listed", &more)
+	_, err := fmt.Sscanf(all[0].Reason,
+		"the server did not run when it was due; so it was with %d more that are not listed", &more)
 	if err != nil || more+len(all) != 327*24*60+90 {
 		t.Errorf("%s; %d are listed", all[0].Reason, len(all))
 	}

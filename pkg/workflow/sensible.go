@@ -22,7 +22,8 @@ func Sensible(raw string) (source string, err error) {
 	}
 	u, err := url.Parse(raw)
 	if err == nil && u.User != nil {
-		return "", invalidURL("the URL has a user or a password in it: leave them out; auth in the definition takes references to them")
+		return "", invalidURL("the URL has a user or a password in it: leave them out; auth in the definition takes " +
+			"references to them")
 	}
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", invalidURL("that is no URL of a page: want http or https and a host, as in https://example.com/")
@@ -69,7 +70,8 @@ func scopeFor(u *url.URL) (crawl.Scope, string) {
 	_, err := netip.ParseAddr(u.Hostname())
 	switch {
 	case dir != "/":
-		return crawl.ScopePrefix, "you named a part of the site: only what lies below " + strings.ReplaceAll(dir, "\n", "") + "; host would be all of it"
+		return crawl.ScopePrefix, "you named a part of the site: only what lies below " + strings.ReplaceAll(dir, "\n",
+			"") + "; host would be all of it"
 	case err == nil || !strings.Contains(u.Hostname(), "."):
 		return crawl.ScopeHost, "the host has no domain of its own"
 	case strings.Count(u.Hostname(), ".") == 1 || strings.HasPrefix(u.Hostname(), "www."):

@@ -47,7 +47,8 @@ type Service interface {
 	// Wish sets the desired state of an execution. It returns ErrConflict if the present state forbids it. A repeated
 	// wish changes nothing and makes no event. Run resumes an execution that is paused or has ended.
 	Wish(ctx context.Context, actor string, id crawl.JobID, d Desired, reason string) (*Execution, error)
-	Annotate(ctx context.Context, actor string, id crawl.JobID, lock int64, labels map[string]string, note *string) (*Execution, error)
+	Annotate(ctx context.Context, actor string, id crawl.JobID, lock int64, labels map[string]string,
+		note *string) (*Execution, error)
 	// Delete deletes an execution that has ended. Its data go in the background.
 	Delete(ctx context.Context, actor string, id crawl.JobID, keepRecords bool) error
 	Steps(ctx context.Context, id crawl.JobID) ([]Step, error)

@@ -35,7 +35,8 @@ func TestSlugs(t *testing.T) {
 		{workflow.New{Name: "Jobs, daily!", Source: simple}, "jobs-daily-2", "Jobs, daily!"},
 		{workflow.New{Name: "日本", Source: "seeds: ['http://[::1]/']\nallow_private: true"}, "1", "日本"},
 		{workflow.New{Name: strings.Repeat("x", 60), Source: simple}, strings.Repeat("x", 48), strings.Repeat("x", 60)},
-		{workflow.New{Name: strings.Repeat("x", 60), Source: simple}, strings.Repeat("x", 46) + "-2", strings.Repeat("x", 60)},
+		{workflow.New{Name: strings.Repeat("x", 60), Source: simple}, strings.Repeat("x", 46) + "-2",
+			strings.Repeat("x", 60)},
 		{workflow.New{Slug: "own", Source: simple}, "own", "a.test"},
 	} {
 		flow, err := w.Create(bg, "me", tt.n)
@@ -111,8 +112,9 @@ func TestOverrides(t *testing.T) {
 	w := newWorld(t)
 	w.create(simple)
 	pages, depth, none := 7, 0, -5
-	x, err := w.Start(bg, "me", "flow", workflow.Overrides{Seeds: []string{"http://b.test/"}, MaxPages: &pages, MaxDepth: &depth,
-		Labels: map[string]string{"why": "test"}})
+	x, err := w.Start(bg, "me", "flow",
+		workflow.Overrides{Seeds: []string{"http://b.test/"}, MaxPages: &pages, MaxDepth: &depth,
+			Labels: map[string]string{"why": "test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,8 @@ func TestOverrides(t *testing.T) {
 		t.Errorf("archived: %v", err)
 	}
 	archived = false
-	if flow, err := w.Update(bg, "me", "flow", 0, workflow.Changed{Archived: &archived}); err != nil || !flow.Archived.IsZero() {
+	if flow, err := w.Update(bg, "me", "flow", 0, workflow.Changed{Archived: &archived}); err != nil ||
+		!flow.Archived.IsZero() {
 		t.Errorf("taken up again: %+v, %v", flow, err)
 	}
 }
@@ -222,13 +225,15 @@ lifecycle: {max_duration: 6h, retention: {executions: 20, days: 90}, then: next}
 		"It ends after 12,000 pages, or when no link is left.",
 		"It goes at most 20 links away from where it started.",
 		"It fetches at most 500 URLs of a host.",
-		"It waits at least 2 s between two requests to a host, and longer where the host is slow, and sends it one at a time.",
+		"It waits at least 2 s between two requests to a host, and longer where the host is slow, and sends it one at a " +
+			"time.",
 		"It does not ask for robots.txt and fetches what that may forbid.",
 		"Its rules take 1 fields from the pages that they match.",
 		"The pages themselves are kept too, compressed.",
 		"It fetches the style sheets, images, scripts and fonts of pages too, and keeps them and the pages in WARC files.",
 		"It is stopped after 6 h.",
-		"Kept whole are, of the last 20 executions, those that ended in the last 90 days; of others its records, log and figures stay.",
+		"Kept whole are, of the last 20 executions, those that ended in the last 90 days; of others its records, log and " +
+			"figures stay.",
 		"When it has come to its end by itself, workflow next starts.",
 	} {
 		if !strings.Contains(text, want) {
@@ -238,7 +243,8 @@ lifecycle: {max_duration: 6h, retention: {executions: 20, days: 90}, then: next}
 	if t.Failed() {
 		t.Log(text)
 	}
-	if len(c.Warnings) != 2 || !strings.HasPrefix(c.Warnings[0], "ignore_robots") || !strings.HasPrefix(c.Warnings[1], "contact") {
+	if len(c.Warnings) != 2 || !strings.HasPrefix(c.Warnings[0], "ignore_robots") ||
+		!strings.HasPrefix(c.Warnings[1], "contact") {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 }

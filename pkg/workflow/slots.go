@@ -234,7 +234,8 @@ func (c *conductor) replace(ctx context.Context, open []Execution, slot *Slot) e
 		if x.Desired == Stop || x.Desired == Cancel || x.State == Finalizing {
 			continue
 		}
-		_, err := c.Wish(ctx, conductorName, x.ID, Stop, fmt.Sprintf("slot %s of schedule %s replaces it", timetable.Wall(slot.Label), slot.Name))
+		_, err := c.Wish(ctx, conductorName, x.ID, Stop,
+			fmt.Sprintf("slot %s of schedule %s replaces it", timetable.Wall(slot.Label), slot.Name))
 		if err != nil && !errors.Is(err, ErrConflict) {
 			return err
 		}
@@ -244,8 +245,9 @@ func (c *conductor) replace(ctx context.Context, open []Execution, slot *Slot) e
 
 // slotEvent tells what became of a slot that did not begin at once.
 func (c *conductor) slotEvent(s *Slot) Event {
-	return c.event(conductorName, "schedule."+string(s.State), map[string]any{"schedule": s.Schedule, "name": s.Name, "slot": s.Label,
-		"reason": s.Reason})
+	return c.event(conductorName, "schedule."+string(s.State),
+		map[string]any{"schedule": s.Schedule, "name": s.Name, "slot": s.Label,
+			"reason": s.Reason})
 }
 
 // replan plans again what comes next: the rules of time zones may have changed since it was planned. What is due is

@@ -174,7 +174,8 @@ func TestProcessWithSlots(t *testing.T) {
 	engine := newFake(filepath.Join(dir, "engine.json"))
 	engine.work = 2
 	now, over := slotClock(run)
-	m := workflow.NewManager(&deadlyStore{s, deadly}, &deadlyEngine{engine, deadly}, workflow.Options{Poll: 2 * time.Millisecond, Now: now})
+	m := workflow.NewManager(&deadlyStore{s, deadly}, &deadlyEngine{engine, deadly},
+		workflow.Options{Poll: 2 * time.Millisecond, Now: now})
 	ctx, cancel := context.WithTimeout(bg, 15*time.Minute)
 	defer cancel()
 	if err := scheduled(ctx, m); err != nil {
@@ -194,7 +195,8 @@ func TestProcessWithSlots(t *testing.T) {
 
 // scheduled makes a workflow with a schedule of each kind, where they are not there.
 func scheduled(ctx context.Context, m *workflow.Manager) error {
-	for i, overlap := range []workflow.Overlap{workflow.OverlapSkip, workflow.OverlapQueue, workflow.OverlapReplace, workflow.OverlapAllow} {
+	for i, overlap := range []workflow.Overlap{workflow.OverlapSkip, workflow.OverlapQueue, workflow.OverlapReplace,
+		workflow.OverlapAllow} {
 		slug := string(overlap)
 		if _, err := m.Workflow(ctx, slug); errors.Is(err, workflow.ErrNotFound) {
 			if _, err := m.Create(ctx, "me", workflow.New{Slug: slug, Source: simple}); err != nil {
@@ -228,8 +230,9 @@ func TestNegativeControlSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	slot := list.Items[0].Next
-	x := &workflow.Execution{Workflow: slot.Workflow, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1, Epoch: 1,
-		Cause: workflow.Cause{Kind: "schedule", Schedule: slot.Schedule, Slot: slot.Label}, Created: time.Now()}
+	x := &workflow.Execution{Workflow: slot.Workflow, Version: 1, State: workflow.Pending, Desired: workflow.Run,
+		Attempt: 1, Epoch: 1, Cause: workflow.Cause{Kind: "schedule", Schedule: slot.Schedule, Slot: slot.Label},
+		Created: time.Now()}
 	job, err := s.Job(bg, "x")
 	if err == nil {
 		t.Fatal(job)
@@ -239,7 +242,8 @@ func TestNegativeControlSlots(t *testing.T) {
 		job, err = s.Job(bg, v.ID)
 	}
 	if err == nil {
-		err = s.CreateExecution(bg, x, job, "", workflow.Event{At: time.Now(), Type: "execution.created", Data: []byte(`{"to":"pending"}`)})
+		err = s.CreateExecution(bg, x, job, "",
+			workflow.Event{At: time.Now(), Type: "execution.created", Data: []byte(`{"to":"pending"}`)})
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)

@@ -23,10 +23,11 @@ func MayFollow(from, to State) bool { return slices.Contains(transitions[from], 
 
 // told maps a state to the type of the event that reports its beginning.
 var told = map[State]string{
-	Pending: "execution.reopened", Starting: "execution.starting", Running: "execution.started", Pausing: "execution.pausing",
-	Paused: "execution.paused", Stopping: "execution.stopping", Cancelling: "execution.cancelling",
-	Finalizing: "execution.draining", Succeeded: "execution.succeeded", Partial: "execution.partial",
-	Stopped: "execution.stopped", Cancelled: "execution.cancelled", Failed: "execution.failed",
+	Pending: "execution.reopened", Starting: "execution.starting", Running: "execution.started",
+	Pausing: "execution.pausing", Paused: "execution.paused", Stopping: "execution.stopping",
+	Cancelling: "execution.cancelling", Finalizing: "execution.draining", Succeeded: "execution.succeeded",
+	Partial: "execution.partial", Stopped: "execution.stopped", Cancelled: "execution.cancelled",
+	Failed: "execution.failed",
 }
 
 // eventOf is the type of the event of a transition.

@@ -10,7 +10,8 @@ import (
 
 // version is a version without its number.
 func (m *Manager) version(id ID, author, source string, d *definition) *Version {
-	return &Version{Workflow: id, Source: source, Definition: d.canonical, SHA256: d.sha256, Author: author, Created: m.now()}
+	return &Version{Workflow: id, Source: source, Definition: d.canonical, SHA256: d.sha256, Author: author,
+		Created: m.now()}
 }
 
 // Versions implements Service.
@@ -81,7 +82,8 @@ func (m *Manager) addVersion(ctx context.Context, v *Version, current int, kind 
 }
 
 func notCurrent(parent, current int) error {
-	return fmt.Errorf("%w: version %d is not the current one any more, which is %d or later: look at what it changed, and save again",
+	return fmt.Errorf("%w: version %d is not the current one any more, which is %d or later: look at what it changed, "+
+		"and save again",
 		ErrConflict, parent, current)
 }
 

@@ -70,7 +70,8 @@ func (l *look) each(f func(w *Workflow, x *Execution) (string, float64)) (out []
 		}
 		x := &l.ended[w.ID][0]
 		if text, value := f(w, x); text != "" {
-			out = append(out, trouble{subject: w.Slug, text: fmt.Sprintf("execution %s %s", x.ID, text), value: value, workflow: w.ID, execution: x.ID})
+			out = append(out, trouble{subject: w.Slug, text: fmt.Sprintf("execution %s %s", x.ID, text), value: value,
+				workflow: w.ID, execution: x.ID})
 		}
 	}
 	return out
@@ -114,8 +115,8 @@ func (l *look) live(f func(r *running) (string, float64)) (out []trouble) {
 			continue
 		}
 		if text, value := f(r); text != "" {
-			out = append(out, trouble{subject: string(r.x.ID), text: "execution " + string(r.x.ID) + " " + text, value: value, workflow: r.x.Workflow,
-				execution: r.x.ID})
+			out = append(out, trouble{subject: string(r.x.ID), text: "execution " + string(r.x.ID) + " " + text, value: value,
+				workflow: r.x.Workflow, execution: r.x.ID})
 		}
 	}
 	return out
@@ -128,7 +129,8 @@ func (l *look) stalled(float64) []trouble {
 		if r.x.State != Running || r.p.Queued == 0 || still < 20*time.Second {
 			return "", 0
 		}
-		return fmt.Sprintf("has fetched no page for %s, and %d URLs are queued", still.Round(time.Second), r.p.Queued), still.Seconds()
+		return fmt.Sprintf("has fetched no page for %s, and %d URLs are queued", still.Round(time.Second), r.p.Queued),
+			still.Seconds()
 	})
 }
 
@@ -202,7 +204,8 @@ func (l *look) records(part float64) []trouble {
 		if float64(x.Stats.Records) >= part*float64(median) {
 			return "", 0
 		}
-		return fmt.Sprintf("has %d records; the median of the five before it is %d", x.Stats.Records, median), float64(x.Stats.Records)
+		return fmt.Sprintf("has %d records; the median of the five before it is %d", x.Stats.Records, median),
+			float64(x.Stats.Records)
 	})
 }
 
@@ -211,7 +214,8 @@ func (l *look) budget(part float64) []trouble {
 		if r.maxPages == 0 || float64(r.p.Pages) < part*float64(r.maxPages) {
 			return "", 0
 		}
-		return fmt.Sprintf("has fetched %d of the %d pages that max_pages allows", r.p.Pages, r.maxPages), float64(r.p.Pages) / float64(r.maxPages)
+		return fmt.Sprintf("has fetched %d of the %d pages that max_pages allows", r.p.Pages, r.maxPages),
+			float64(r.p.Pages) / float64(r.maxPages)
 	})
 }
 
@@ -226,8 +230,8 @@ func (l *look) troubles(kind string, most float64) (out []trouble) {
 			if t.Kind != kind || t.Value <= most {
 				continue
 			}
-			out = append(out, trouble{subject: string(r.x.ID) + " " + t.Of, text: "execution " + string(r.x.ID) + ": " + t.Text, value: t.Value,
-				workflow: r.x.Workflow, execution: r.x.ID})
+			out = append(out, trouble{subject: string(r.x.ID) + " " + t.Of, text: "execution " + string(r.x.ID) + ": " + t.Text,
+				value: t.Value, workflow: r.x.Workflow, execution: r.x.ID})
 		}
 	}
 	return out
@@ -243,7 +247,8 @@ func (l *look) disk(most float64) []trouble {
 	if l.used <= most {
 		return nil
 	}
-	return []trouble{{subject: "server", value: l.used, text: fmt.Sprintf("the disk of the data is %.0f %% full", 100*l.used)}}
+	return []trouble{{subject: "server", value: l.used,
+		text: fmt.Sprintf("the disk of the data is %.0f %% full", 100*l.used)}}
 }
 
 // lookAround gathers what rules are judged by.
@@ -264,7 +269,8 @@ func (c *conductor) lookAround(ctx context.Context) (*look, error) {
 		if w.Last == nil {
 			continue
 		}
-		list, err := c.store.Executions(ctx, ExecutionFilter{Workflow: string(w.ID), States: []State{Succeeded, Partial, Stopped, Failed}}, Page{Limit: 6})
+		list, err := c.store.Executions(ctx,
+			ExecutionFilter{Workflow: string(w.ID), States: []State{Succeeded, Partial, Stopped, Failed}}, Page{Limit: 6})
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +336,8 @@ type pagesAt struct {
 func (r *AlertRule) checked() (hold, repeat time.Duration, err error) {
 	kind, found := watched[r.On]
 	if !found {
-		return 0, 0, invalid("on", "on %q: want failed, partial, slot, stalled, dead-letters, failures, blocked, host-blocked, records, budget, undelivered, tripped or disk", r.On)
+		return 0, 0, invalid("on", "on %q: want failed, partial, slot, stalled, dead-letters, failures, blocked, "+
+			"host-blocked, records, budget, undelivered, tripped or disk", r.On)
 	}
 	if !slugRule.MatchString(r.Name) {
 		return 0, 0, invalid("name", "name %q: want 1 to 48 of a-z, 0-9 and -", r.Name)

@@ -8,7 +8,8 @@ import (
 )
 
 // Wish implements Service.
-func (m *Manager) Wish(ctx context.Context, actor string, id crawl.JobID, d Desired, reason string) (*Execution, error) {
+func (m *Manager) Wish(ctx context.Context, actor string, id crawl.JobID, d Desired,
+	reason string) (*Execution, error) {
 	if err := checkTexts("", nil, reason); err != nil {
 		return nil, err
 	}
@@ -42,7 +43,8 @@ func (m *Manager) wished(actor string, x *Execution, d Desired, reason string) [
 	from := x.State
 	x.State, x.Reason, x.BrakedBy, x.Outcome = Pending, reason, "", ""
 	x.Ended, x.Attempt = zeroTime, x.Attempt+1
-	return []Event{wished, m.event(actor, told[Pending], moved{From: from, To: Pending, Reason: reason, Attempt: x.Attempt})}
+	return []Event{wished, m.event(actor, told[Pending],
+		moved{From: from, To: Pending, Reason: reason, Attempt: x.Attempt})}
 }
 
 // forbidden says why a wish cannot be met, and what to do instead; empty: it can be.
@@ -55,7 +57,8 @@ func forbidden(x *Execution, d Desired) string {
 		switch {
 		case ended:
 			return "it has ended, there is nothing to pause"
-		case x.State == Finalizing || x.State == Stopping || x.State == Cancelling || x.Desired == Stop || x.Desired == Cancel:
+		case x.State == Finalizing || x.State == Stopping || x.State == Cancelling || x.Desired == Stop ||
+			x.Desired == Cancel:
 			return "it is ending, there is nothing to pause"
 		}
 	case Stop:

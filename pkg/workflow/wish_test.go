@@ -81,7 +81,8 @@ func (w *world) judge(want string, before, after *workflow.Execution, err error)
 	if got != want {
 		w.Errorf("%s, want %s (%v)", got, want, err)
 	}
-	if got == "yes" && before.State.Ended() && (after.State != workflow.Pending || after.Attempt != 2 || !after.Ended.IsZero()) {
+	if got == "yes" && before.State.Ended() &&
+		(after.State != workflow.Pending || after.Attempt != 2 || !after.Ended.IsZero()) {
 		w.Errorf("opened again it is %+v", after)
 	}
 }

@@ -31,8 +31,10 @@ func wordsOfScope(j *crawl.Job) []string {
 		when(len(j.Include) > 0, "Of these links only those are fetched that match %s.", oneOf(j.Include)),
 		when(len(j.Exclude) > 0, "URLs that match %s are left out.", oneOf(j.Exclude)),
 		when(len(j.SkipExt) > 0, "URLs that end in .%s are left out.", strings.Join(j.SkipExt, ", .")),
-		when(len(j.Ext) > 0, "Of the URLs with an extension only those that end in .%s are fetched.", strings.Join(j.Ext, ", .")),
-		when(j.Sitemaps && !j.SeedsOnly && !j.IgnoreRobots, "It reads the sitemaps that robots.txt names, and the feeds that pages name."),
+		when(len(j.Ext) > 0, "Of the URLs with an extension only those that end in .%s are fetched.",
+			strings.Join(j.Ext, ", .")),
+		when(j.Sitemaps && !j.SeedsOnly && !j.IgnoreRobots,
+			"It reads the sitemaps that robots.txt names, and the feeds that pages name."),
 		when(j.Login.URL != "", "It logs in at %s first.", j.Login.URL),
 	}
 }
@@ -132,7 +134,8 @@ func wordsOfPoliteness(j *crawl.Job) []string {
 	return []string{
 		wait + ".", robots,
 		when(!j.IgnoreMeta, "It does not store pages that ask not to be indexed, and does not follow links marked nofollow."),
-		when(j.Bounds.Rate > 0, "It sends at most %s requests a second over all hosts.", strconv.FormatFloat(j.Bounds.Rate, 'f', -1, 64)),
+		when(j.Bounds.Rate > 0, "It sends at most %s requests a second over all hosts.",
+			strconv.FormatFloat(j.Bounds.Rate, 'f', -1, 64)),
 		fmt.Sprintf("To sites it is %q.", j.Agent()),
 		when(j.Retry.Max > 0, "What fails for a while is tried again, up to %d times.", j.Retry.Max),
 	}
@@ -148,13 +151,15 @@ func wordsOfRecords(j *crawl.Job) []string {
 		rules += len(r.Fields)
 	}
 	return []string{
-		fmt.Sprintf("It stores a record of each page of type %s: title, main text, links and times.", strings.Join(j.MediaTypes, ", ")),
+		fmt.Sprintf("It stores a record of each page of type %s: title, main text, links and times.",
+			strings.Join(j.MediaTypes, ", ")),
 		when(rules > 0, "Its rules take %d fields from the pages that they match.", rules),
 		when(j.Extract.Markdown, "Records have the main text as Markdown too."),
 		when(j.Extract.Structured, "Records have the structured data of their pages too."),
 		when(j.KeepBodies, "The pages themselves are kept too, compressed."),
 		when(!j.KeepBodies, "The pages themselves are not kept."),
-		when(j.Assets.Wanted(), "It fetches the style sheets, images, scripts and fonts of pages too, and keeps them and the pages in WARC files."),
+		when(j.Assets.Wanted(), "It fetches the style sheets, images, scripts and fonts of pages too, and keeps them and "+
+			"the pages in WARC files."),
 		copies,
 	}
 }

@@ -51,7 +51,8 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 	if err != nil {
 		return nil, err
 	}
-	w := &Workflow{ID: newID(m.now()), Slug: n.Slug, Name: n.Name, Labels: labelsOf(n.Labels), Current: 1, Created: m.now(), Lock: 1}
+	w := &Workflow{ID: newID(m.now()), Slug: n.Slug, Name: n.Name, Labels: labelsOf(n.Labels), Current: 1,
+		Created: m.now(), Lock: 1}
 	base := firstText(slugOf(n.Name), slugOf(string(d.job.ID)), slugOf(hostOfFirst(d.job)), "workflow")
 	w.Name = firstText(w.Name, string(d.job.ID), hostOfFirst(d.job), base)
 	if w.Slug != "" && !slugRule.MatchString(w.Slug) {

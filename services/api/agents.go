@@ -26,8 +26,8 @@ func (s *served) agents(ctx context.Context) ([]api.Agent, error) {
 func agentOf(a *postgres.Agent) api.Agent {
 	out := api.Agent{ID: a.ID, Program: a.Program, Version: a.Version, Started: a.Started, Seen: a.Seen, Node: a.Node,
 		State: "idle", Since: a.Since,
-		Busy: a.Busy, Handled: a.Handled, Epoch: a.Epoch, Settings: a.Settings, Address: a.Host, CPUs: a.CPUs, Memory: a.Memory,
-		DiskFree: a.DiskFree, DiskAll: a.DiskAll, Workers: a.Workers}
+		Busy: a.Busy, Handled: a.Handled, Epoch: a.Epoch, Settings: a.Settings, Address: a.Host, CPUs: a.CPUs,
+		Memory: a.Memory, DiskFree: a.DiskFree, DiskAll: a.DiskAll, Workers: a.Workers}
 	switch {
 	case a.Wish == postgres.WishDrain:
 		out.State = "draining"

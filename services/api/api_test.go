@@ -71,9 +71,10 @@ func newWorld(t *testing.T) *world {
 	rb := rabbittest.Config(t)
 	name := "whirlpool_api_" + strings.ToLower(rand.Text()[:10])
 	w := &world{t: t, dir: t.TempDir(), exes: exes, name: name}
-	w.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+rb.Management, "WHIRLPOOL_POSTGRES_URL="+database(t, name),
-		"WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t), "WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=",
-		"WHIRLPOOL_ZOOKEEPER_ADDRESSES=", "WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
+	w.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+rb.Management,
+		"WHIRLPOOL_POSTGRES_URL="+database(t, name), "WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t),
+		"WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=", "WHIRLPOOL_ZOOKEEPER_ADDRESSES=",
+		"WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
 		"WHIRLPOOL_PPROF_LISTEN=", "WHIRLPOOL_CONFIG=", "WHIRLPOOL_LOG_FORMAT=json", "WHIRLPOOL_API_ADMIN_KEY="+adminKey)
 	for section, address := range map[string]string{"SUBSYSTEMS": rb.Subsystems, "FRONTIER": rb.Frontier} {
 		u, err := url.Parse(address)
@@ -291,7 +292,8 @@ func TestTheConductorIsKilled(t *testing.T) {
 	harness.Until(t, patience, "it ends", func() bool { return state().Ended() })
 	now, err := second.Execution(t.Context(), e.ID)
 	harness.Check(t, err)
-	if now.State != workflow.Succeeded || now.Stats == nil || now.Stats.Pages != pages || now.Stats.Records != pages || now.Audit == nil || !now.Audit.OK {
+	if now.State != workflow.Succeeded || now.Stats == nil || now.Stats.Pages != pages || now.Stats.Records != pages ||
+		now.Audit == nil || !now.Audit.OK {
 		t.Errorf("%s (%s): %+v, audit %+v", now.State, now.Reason, now.Stats, now.Audit)
 	}
 	found := 0
@@ -301,7 +303,8 @@ func TestTheConductorIsKilled(t *testing.T) {
 		found = len(l.Items)
 		return found == pages
 	}) {
-		out, _ := exec.Command("bash", "-c", "ls -laR "+filepath.Join(w.dir, "two")+"; head -c 300 "+filepath.Join(w.dir, "two", "cache", "executions", "*", "crawl.log")).CombinedOutput()
+		out, _ := exec.Command("bash", "-c", "ls -laR "+filepath.Join(w.dir, "two")+"; head -c 300 "+filepath.Join(w.dir,
+			"two", "cache", "executions", "*", "crawl.log")).CombinedOutput()
 		t.Errorf("%d of %d records are found: %s\n%s", found, pages, two.LastWords(), out)
 	}
 	story, err := second.View(e.ID).Explain(t.Context(), seed)

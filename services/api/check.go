@@ -20,7 +20,8 @@ func (s *served) check(job *crawl.Job) error {
 	// fetch.allow_private_jobs is for whoever may use the cluster's own command; here everybody would reach the cluster's
 	// services.
 	if job.AllowPrivate && !s.p.Config.Fetch.AllowPrivate {
-		return &crawl.KeyError{Key: "allow_private", Problem: "this server refuses private addresses; fetch.allow_private: true of its cluster permits them"}
+		return &crawl.KeyError{Key: "allow_private",
+			Problem: "this server refuses private addresses; fetch.allow_private: true of its cluster permits them"}
 	}
 	_, errRules := parser.CompileRules(job.Rules)
 	_, err := urlrules.Compile(job)
@@ -45,7 +46,8 @@ func noFiles(job *crawl.Job) error {
 	}
 	for _, name := range named {
 		if name != "" {
-			return fmt.Errorf("the definition names the file %s: those of a cluster name none: write what is in it into the definition", name)
+			return fmt.Errorf("the definition names the file %s: those of a cluster name none: write what is in it into the "+
+				"definition", name)
 		}
 	}
 	return nil

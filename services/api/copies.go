@@ -29,7 +29,8 @@ func newCopies(s *served) *copies {
 	c := &copies{s: s, own: api.Agent{ID: "api@" + s.p.Config.Node + "." + rand.Text()[:6], Program: "api",
 		Version: crawl.Version, Node: s.p.Config.Node,
 		State:   "idle", // it never has messages in hand
-		Started: time.Now().UTC().Truncate(time.Second), Address: s.p.Config.API.URL, Dir: s.p.Config.API.Dir, Workers: map[string]int{}}}
+		Started: time.Now().UTC().Truncate(time.Second), Address: s.p.Config.API.URL, Dir: s.p.Config.API.Dir,
+		Workers: map[string]int{}}}
 	c.count.Store(1)
 	return c
 }

@@ -23,7 +23,8 @@ var _ api.Crawls = (*crawls)(nil)
 func (c *crawls) View(ctx context.Context, id crawl.JobID) (report.View, error) {
 	j, err := c.s.engine.Cluster.Job(ctx, id)
 	if errors.Is(err, report.ErrNoJob) {
-		err = fmt.Errorf("%w: the cluster does not know execution %s: it has not begun, or its data are deleted", workflow.ErrNotFound, id)
+		err = fmt.Errorf("%w: the cluster does not know execution %s: it has not begun, or its data are deleted",
+			workflow.ErrNotFound, id)
 	}
 	if err != nil {
 		return nil, err
@@ -72,7 +73,8 @@ func (c *crawls) Rendering(ctx context.Context, id crawl.JobID) (*report.Renderi
 const maxRendering = 1000
 
 // SwitchRendering implements api.Crawls. The renderer reads the template before each page.
-func (c *crawls) SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID, r api.RenderSwitch) (*report.Template, error) {
+func (c *crawls) SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID,
+	r api.RenderSwitch) (*report.Template, error) {
 	t, change, err := api.SwitchTemplate(ctx, c.s.engine.Postgres.RenderStats(), id, r)
 	if err == nil && change != nil {
 		err = c.s.manager.RenderSwitched(ctx, n.Actor, id, *change)

@@ -8,8 +8,8 @@ import (
 )
 
 // unsettled are the states of executions that have begun and not ended.
-var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused, workflow.Stopping, workflow.Cancelling,
-	workflow.Finalizing}
+var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused,
+	workflow.Stopping, workflow.Cancelling, workflow.Finalizing}
 
 // follow tells the explorer what becomes of executions that somebody has looked at. Those that nobody looks at are not
 // copied here: the cluster has them.

@@ -144,7 +144,8 @@ func TestADryRunAsksAHostBesideACrawl(t *testing.T) {
 	node := w.start("node", "whirlpool", []string{"node"}, nil)
 	one, first := w.copyOf("one")
 	_, second := w.copyOf("two")
-	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nsitemaps: false\npoliteness: {delay: %v}\n", s.url+"/", delay)
+	source := fmt.Sprintf("id: shop\nseeds: [%q]\nallow_private: true\nsitemaps: false\npoliteness: {delay: %v}\n",
+		s.url+"/", delay)
 	_, err := first.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "shop"})
 	harness.Check(t, err)
 	e, err := first.Run(t.Context(), "shop", workflow.Overrides{})
@@ -176,7 +177,8 @@ func TestADryRunAsksAHostBesideACrawl(t *testing.T) {
 	one.Kill(t)
 	<-killed
 	count := len(s.visits())
-	harness.Until(t, patience, "the crawl goes on after the api was killed", func() bool { return len(s.visits()) > count })
+	harness.Until(t, patience, "the crawl goes on after the api was killed",
+		func() bool { return len(s.visits()) > count })
 
 	waits := slow(second, 2)
 	node.Kill(t)

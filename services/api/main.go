@@ -25,7 +25,8 @@ const definitionVariables = "JOB_"
 // forgetEnvironment removes all variables that definitions must not read: whoever may write one could learn the
 // passwords of the cluster's services otherwise. The configuration was read from them before.
 func forgetEnvironment() {
-	keep := map[string]bool{"PATH": true, "HOME": true, "TMPDIR": true, "TZ": true, "SSL_CERT_FILE": true, "SSL_CERT_DIR": true, "GOMAXPROCS": true}
+	keep := map[string]bool{"PATH": true, "HOME": true, "TMPDIR": true, "TZ": true, "SSL_CERT_FILE": true,
+		"SSL_CERT_DIR": true, "GOMAXPROCS": true}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		if !keep[name] && !strings.HasPrefix(name, definitionVariables) {

@@ -33,7 +33,8 @@ func (p plugins) List(ctx context.Context) ([]repo.Item, error) {
 func (p plugins) Change(_ context.Context, do func(*repo.Repository) error) error {
 	cfg := p.s.p.Config.Plugins
 	if cfg.Dir == "" || cfg.Store != process.PluginsInPostgres {
-		return fmt.Errorf("%w: plugins.store: postgres in the configuration of its nodes gives the cluster one", api.ErrNoRepository)
+		return fmt.Errorf("%w: plugins.store: postgres in the configuration of its nodes gives the cluster one",
+			api.ErrNoRepository)
 	}
 	d, err := node.OpenPlugins(cfg, p.s.engine.Postgres)
 	if err != nil {

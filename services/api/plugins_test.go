@@ -53,12 +53,14 @@ func TestPluginsOfACluster(t *testing.T) {
 	if got := named(); !slices.Contains(got, "shop/v@1.0.0") {
 		t.Errorf("after a push there are %q", got)
 	}
-	if _, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: plugged(t, 1), Slug: "soon"}); err == nil || !strings.Contains(err.Error(), "may not be used") {
+	if _, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: plugged(t, 1), Slug: "soon"}); err == nil ||
+		!strings.Contains(err.Error(), "may not be used") {
 		t.Errorf("a workflow with what nobody approved: %v", err)
 	}
 	for _, where := range [][]string{{"--server", c.Server()}, {"--cluster"}} { // both say the same of it
 		plugin(append([]string{"approve", "shop/v@1.0.0"}, where...)...)
-		if shown := plugin(append([]string{"show", "shop/v@1.0.0"}, where...)...); !strings.Contains(shown, "trust    approved, by ") {
+		if shown := plugin(append([]string{"show", "shop/v@1.0.0"}, where...)...); !strings.Contains(shown,
+			"trust    approved, by ") {
 			t.Errorf("%q shows %s", where, shown)
 		}
 	}
@@ -85,8 +87,8 @@ func TestPluginsOfACluster(t *testing.T) {
 		t.Fatalf("the pipeline is shown as %+v", now)
 	}
 	n := now.Nodes[0]
-	if waits, known := now.Waiting["parser"]; n.Node != "v" || n.Use != "shop/v@1.0.0" || n.At != "document" || n.Patched != pages || n.Errors != 0 ||
-		n.P95 == 0 || !known || waits != 0 {
+	if waits, known := now.Waiting["parser"]; n.Node != "v" || n.Use != "shop/v@1.0.0" || n.At != "document" ||
+		n.Patched != pages || n.Errors != 0 || n.P95 == 0 || !known || waits != 0 {
 		t.Errorf("the pipeline is shown as %+v", now)
 	}
 }
@@ -94,6 +96,6 @@ func TestPluginsOfACluster(t *testing.T) {
 // plugged is the definition of a crawl of a new site with a plug-in.
 func plugged(t *testing.T, pages int) string {
 	t.Helper()
-	return fmt.Sprintf("{id: plugged, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s},"+
-		" pipeline: {nodes: [{id: v, at: document, use: shop/v@1.0.0}]}}", site(t, pages))
+	return fmt.Sprintf("{id: plugged, seeds: [%s/], allow_private: true, ignore_robots: true, sitemaps: false, "+
+		"politeness: {delay: 0s}, pipeline: {nodes: [{id: v, at: document, use: shop/v@1.0.0}]}}", site(t, pages))
 }

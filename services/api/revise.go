@@ -11,7 +11,8 @@ import (
 
 // Revise implements api.Crawls. Two copies of the program may revise at once: the store takes one revision of each
 // number, and the other is told of the conflict.
-func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
+func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID,
+	change control.Change) (*control.Revised, error) {
 	job, err := c.s.engine.Job(ctx, id)
 	if err == nil && job == nil {
 		err = workflow.ErrNotFound
@@ -72,11 +73,12 @@ func (c *crawls) Seed(ctx context.Context, id crawl.JobID, urls []string) (int, 
 	if err := errors.Join(c.s.check(&more)); err != nil {
 		return 0, &control.Misuse{Err: err}
 	}
-	done, err := c.s.engine.Cluster.Submit(ctx, control.Submission{Job: &more, Known: func(now *crawl.Job) (*crawl.Job, error) {
-		next := *now
-		next.Seeds = append(append([]string(nil), now.Seeds...), urls...)
-		return &next, nil
-	}})
+	done, err := c.s.engine.Cluster.Submit(ctx,
+		control.Submission{Job: &more, Known: func(now *crawl.Job) (*crawl.Job, error) {
+			next := *now
+			next.Seeds = append(append([]string(nil), now.Seeds...), urls...)
+			return &next, nil
+		}})
 	if err != nil {
 		return 0, err
 	}

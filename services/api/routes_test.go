@@ -43,10 +43,12 @@ func TestEveryRouteReadsFromACluster(t *testing.T) {
 	_, c := w.copyOf("one")
 	const pages = 13
 	home := site(t, pages) + "/"
-	source := fmt.Sprintf("{id: read, seeds: [%q], allow_private: true, ignore_robots: true, sitemaps: false, politeness: {delay: 0s}}", home)
+	source := fmt.Sprintf("{id: read, seeds: [%q], allow_private: true, ignore_robots: true, sitemaps: false, "+
+		"politeness: {delay: 0s}}", home)
 	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Source: source, Slug: "read"})
 	harness.Check(t, err)
-	schedule, err := c.AddSchedule(t.Context(), "read", api.NewSchedule{Name: "nightly", ScheduleRule: workflow.ScheduleRule{Spec: timetable.Spec{Cron: "0 3 * * *"}}})
+	schedule, err := c.AddSchedule(t.Context(), "read",
+		api.NewSchedule{Name: "nightly", ScheduleRule: workflow.ScheduleRule{Spec: timetable.Spec{Cron: "0 3 * * *"}}})
 	harness.Check(t, err)
 	for range 2 {
 		e, err := c.Run(t.Context(), "read", workflow.Overrides{})
@@ -55,8 +57,8 @@ func TestEveryRouteReadsFromACluster(t *testing.T) {
 	}
 	preview, err := c.Preview(t.Context(), "read-2", api.Edit{Patch: map[string]any{"exclude": []string{"/7$"}}})
 	harness.Check(t, err)
-	names := map[string]string{"ex": "read-2", "wf": "read", "n": "1", "id": string(schedule.ID), "key": home, "owner": "builtin", "name": "filter",
-		"version": "1", "of": "role:user", "preview": preview.ID}
+	names := map[string]string{"ex": "read-2", "wf": "read", "n": "1", "id": string(schedule.ID), "key": home,
+		"owner": "builtin", "name": "filter", "version": "1", "of": "role:user", "preview": preview.ID}
 	both := "first=read-1&second=read-2"
 	queries := map[string]string{"compare": both, "compare/changes": both,
 		"compare/texts":           both + "&first_key=" + url.QueryEscape(home) + "&second_key=" + url.QueryEscape(home),

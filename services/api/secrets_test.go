@@ -43,7 +43,8 @@ import (
 // programs alone.
 var jobSecrets = map[string]string{"JOB_PASSWORD": "Jp7-hunter&=2%+geheim", "JOB_HEADER": "header-Zq9-secret",
 	"JOB_BEARER": "bearer-Ty5-secret",
-	"JOB_COOKIE": "given-Wp3-secret", "JOB_HOOK": "hook-Lk8-secret-0123456789", "JOB_SMTP": "smtp-Rt4-secret", "JOB_OUTPUT": "output-Vb2-secret-0123456789"}
+	"JOB_COOKIE": "given-Wp3-secret", "JOB_HOOK": "hook-Lk8-secret-0123456789", "JOB_SMTP": "smtp-Rt4-secret",
+	"JOB_OUTPUT": "output-Vb2-secret-0123456789"}
 
 const oidcSecret = "oidc-Mn6-secret-0123456789"
 
@@ -329,7 +330,9 @@ func (w *world) files(look func(string, []byte)) (n int) {
 func (w *world) tables(look func(string, []byte)) (n int) {
 	t, ctx := w.t, w.t.Context()
 	db := w.connect()
-	rows, err := db.Query(ctx, `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) FROM information_schema.tables
+	rows,
+		err := db.Query(ctx,
+		`SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) FROM information_schema.tables
 		WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`)
 	harness.Check(t, err)
 	names, err := texts(rows)

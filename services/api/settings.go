@@ -27,13 +27,16 @@ func (s *served) tunables() *api.Tunables {
 				s.manager.SetMaxRunning(n)
 				return err
 			}},
-		{Key: node.SettingLogLevel, Text: "what stands in the logs of all programs: debug, info, warn or error, and what is worse", Begin: c.Log.Level, Source: "file",
+		{Key: node.SettingLogLevel, Text: "what stands in the logs of all programs: debug, info, warn or error, and what " +
+			"is worse", Begin: c.Log.Level, Source: "file",
 			Check: api.LogLevel, Apply: func(ctx context.Context, v string, version int64) error {
 				s.p.SetLogLevel(v)
 				return s.configure(ctx, node.SettingLogLevel, v, version)
 			}, ApplyNode: s.configureNode(node.SettingLogLevel)},
-		{Key: node.SettingIdleRelease, Text: "a program that had nothing to do for so long ends, where another does the same on its node; 0s: none does", Begin: "0s", Source: "default",
-			Check: durationFrom(time.Minute), Apply: func(ctx context.Context, v string, version int64) error {
+		{Key: node.SettingIdleRelease,
+			Text:  "a program that had nothing to do for so long ends, where another does the same on its node; 0s: none does",
+			Begin: "0s", Source: "default", Check: durationFrom(time.Minute),
+			Apply: func(ctx context.Context, v string, version int64) error {
 				return s.configure(ctx, node.SettingIdleRelease, v, version)
 			}, ApplyNode: s.configureNode(node.SettingIdleRelease)},
 	}, Fixed: []api.Setting{fixed("api.url", c.API.URL, "by which browsers reach the studio"), fixed("oidc.issuer",

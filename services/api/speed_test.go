@@ -182,10 +182,12 @@ func TestSpeedWithTheAPI(t *testing.T) {
 	copied, c := w.copyOf("one")
 	s := newWideSite(t, (2*pairs+4)*(speedLead+speedPart), 60)
 	_, err := c.CreateWorkflow(t.Context(), api.NewWorkflow{Slug: "speed",
-		Source: fmt.Sprintf("id: speed\nseeds: [%q]\nmax_pages: 0\nscope: any\nmax_depth: -1\nallow_private: true\nignore_robots: true\nsitemaps: false\n"+
-			"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n", s.url(0))})
+		Source: fmt.Sprintf("id: speed\nseeds: [%q]\nmax_pages: 0\nscope: any\nmax_depth: -1\nallow_private: true\n"+
+			"ignore_robots: true\nsitemaps: false\npoliteness: {delay: 0s, ip_delay: 0s, download_factor: 0, "+
+			"host_connections: 16}\n", s.url(0))})
 	harness.Check(t, err)
-	for _, on := range []string{"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked", "host-blocked", "disk"} {
+	for _, on := range []string{"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked",
+		"host-blocked", "disk"} {
 		harness.Check(t, c.SetAlertRule(t.Context(), workflow.AlertRule{Name: on, On: on}))
 	}
 	x, err := c.Run(t.Context(), "speed", workflow.Overrides{})
@@ -221,12 +223,15 @@ func TestSpeedWithTheAPI(t *testing.T) {
 			pair[with] = measure(with == 1)
 		}
 		rate, cpu := pair[1].rate/pair[0].rate, pair[1].all()/pair[0].all()
-		t.Logf("pair %d: pages/s %.0f, with %.0f (× %.3f); CPU ms/page node %.2f, %.2f; services %v %.2f, %.2f; api %.3f; all × %.3f; %d requests",
-			i+1, pair[0].rate, pair[1].rate, rate, pair[0].node, pair[1].node, serviceNames, pair[0].services, pair[1].services, pair[1].api, cpu, pair[1].asked)
+		t.Logf("pair %d: pages/s %.0f, with %.0f (× %.3f); CPU ms/page node %.2f, %.2f; services %v %.2f, %.2f; api %.3f; "+
+			"all × %.3f; %d requests",
+			i+1, pair[0].rate, pair[1].rate, rate, pair[0].node, pair[1].node, serviceNames, pair[0].services, pair[1].services,
+			pair[1].api, cpu, pair[1].asked)
 		rates, cpus = rates*rate, cpus*cpu
 	}
 	root := 1 / float64(pairs)
-	t.Logf("%d pairs: pages a second × %.3f, CPU time a page × %.3f (geometric means)", pairs, math.Pow(rates, root), math.Pow(cpus, root))
+	t.Logf("%d pairs: pages a second × %.3f, CPU time a page × %.3f (geometric means)", pairs, math.Pow(rates, root),
+		math.Pow(cpus, root))
 	harness.Check(t, syscall.Kill(copied.PID(), syscall.SIGCONT))
 	harness.Until(t, 2*patience, "it ends", func() bool {
 		now, err := c.Execution(t.Context(), x.ID)

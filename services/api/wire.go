@@ -66,14 +66,16 @@ func run(ctx context.Context, p *process.Program) (err error) {
 func (s *served) open(ctx context.Context) error {
 	cfg := s.p.Config
 	err := s.p.Await(ctx, "control store", func(ctx context.Context) (err error) {
-		s.store, err = controlpg.Open(ctx, controlpg.Config{URL: cfg.Postgres.Address().Reveal(), Name: "api", MaxConns: cfg.Postgres.Connections, Log: s.log})
+		s.store, err = controlpg.Open(ctx,
+			controlpg.Config{URL: cfg.Postgres.Address().Reveal(), Name: "api", MaxConns: cfg.Postgres.Connections, Log: s.log})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var c *cluster.Cluster
-	if err := s.p.Await(ctx, "cluster", func(ctx context.Context) (err error) { c, err = cluster.Open(ctx, cfg, s.log); return err }); err != nil {
+	if err := s.p.Await(ctx, "cluster",
+		func(ctx context.Context) (err error) { c, err = cluster.Open(ctx, cfg, s.log); return err }); err != nil {
 		return err
 	}
 	c.Lately = &report.Pipelines{}
@@ -96,13 +98,14 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 		return err
 	}
 	sender := &notify.Sender{AllowPrivate: cfg.Fetch.AllowPrivate, Source: cfg.API.URL}
-	s.manager = workflow.NewManager(s.store, s.engine, workflow.Options{MaxRunning: cfg.API.MaxRunning, Check: s.check, Pin: s.pin, Log: s.log,
-		Quota: api.Quotas{Vault: s.store}.Of, Notify: sender.Send, DiskUsed: func() (float64,
-			error) {
-			return process.DiskUsed(cfg.API.Dir)
-		}})
-	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log, Ring: lines,
-		Beside: true})
+	s.manager = workflow.NewManager(s.store, s.engine,
+		workflow.Options{MaxRunning: cfg.API.MaxRunning, Check: s.check, Pin: s.pin, Log: s.log,
+			Quota: api.Quotas{Vault: s.store}.Of, Notify: sender.Send, DiskUsed: func() (float64,
+				error) {
+				return process.DiskUsed(cfg.API.Dir)
+			}})
+	s.explorer = explore.Open(explore.Options{Dir: filepath.Join(cfg.API.Dir, "search"), Source: s.source, Log: s.log,
+		Ring: lines, Beside: true})
 	s.settings = s.tunables()
 	s.copies = newCopies(s)
 	if err := s.settings.Refresh(ctx); err != nil {
@@ -111,7 +114,8 @@ func (s *served) wire(ctx context.Context, lines *explore.Ring, at net.Addr) (er
 	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
 		Crawls: &crawls{s: s}, Previews: previews{s: s}, DryRuns: dryRuns{s, make(chan struct{}, maxDryRuns)},
 		Plugins: plugins{s},
-		Vault:   s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
+		Vault:   s.store, Audit: s.store, OIDC: issuerOf(&cfg.OIDC), Copies: s.copies.alive, Settings: s.settings,
+		Usage: s.manager.Usage, Studio: studio.Handler(), Log: s.log, Access: accessOf(&cfg.API, at)})
 	if err == nil && cfg.API.AdminKey != "" {
 		s.api.AdmitKey(cfg.API.AdminKey.Reveal())
 	}
@@ -124,8 +128,8 @@ func issuerOf(c *process.OIDC) *api.OIDC {
 		return nil
 	}
 	role, _ := api.RoleOf(c.DefaultRole) // none is none
-	return &api.OIDC{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), DefaultRole: role, GroupsClaim: c.GroupsClaim, Scopes: c.Scopes,
-		Groups: api.RolesOf(c.Roles)}
+	return &api.OIDC{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), DefaultRole: role,
+		GroupsClaim: c.GroupsClaim, Scopes: c.Scopes, Groups: api.RolesOf(c.Roles)}
 }
 
 // accessOf says who may reach the API, and under which names.
@@ -156,8 +160,8 @@ const shutTime = 5 * time.Second
 
 // serve runs all parts until ctx is done. A part that fails ends the others.
 func (s *served) serve(ctx context.Context, l net.Listener) error {
-	srv := &http.Server{Handler: s.api, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	srv := &http.Server{Handler: s.api, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	g, ctx := errgroup.WithContext(ctx)
 	part := func(name string, run func(context.Context) error) {
 		g.Go(func() error {

@@ -62,7 +62,8 @@ func newSettings() *cobra.Command {
 	cmd := &cobra.Command{Use: "settings", Short: "List the settings of a server, and change one while it runs",
 		Long: `Settings lists the settings of a server: each with its value and where that comes from. What can be changed holds
 within seconds, in all programs, without a restart. Each change has a version and can be undone.`,
-		Example: "  whirlpool settings\n  whirlpool settings set workers.fetcher 16\n  whirlpool settings undo workers.fetcher", Args: cobra.NoArgs}
+		Example: "  whirlpool settings\n  whirlpool settings set workers.fetcher 16\n" +
+			"  whirlpool settings undo workers.fetcher", Args: cobra.NoArgs}
 	format := outputFlag(cmd)
 	onServer(cmd, func(cmd *cobra.Command, _ []string, c *client.Client) error {
 		list, err := c.Settings(cmd.Context())

@@ -23,8 +23,8 @@ mail. Secrets of channels are named, not written: ${NAME} is a variable of the s
   whirlpool alert rule failed --on failed --channel ops
   whirlpool alert list`,
 	}
-	cmd.AddCommand(newAlertList(), newAlertRules(), newAlertRule(), newAlertSilence(), newAlertRemove(), newAlertChannels(), newAlertChannel(), newAlertTest(),
-		newAlertDeliveries(), newAlertResend())
+	cmd.AddCommand(newAlertList(), newAlertRules(), newAlertRule(), newAlertSilence(), newAlertRemove(),
+		newAlertChannels(), newAlertChannel(), newAlertTest(), newAlertDeliveries(), newAlertResend())
 	return cmd
 }
 
@@ -36,9 +36,10 @@ func newAlertList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "all is well", "STATE\tSEVERITY\tRULE\tOF\tSINCE\tWHAT", func(a workflow.Alert) string {
-			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", a.State, a.Severity, a.Rule, a.Subject, timeText(a.Since), a.Text)
-		})
+		return printList(cmd.OutOrStdout(), *format, list, "all is well", "STATE\tSEVERITY\tRULE\tOF\tSINCE\tWHAT",
+			func(a workflow.Alert) string {
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", a.State, a.Severity, a.Rule, a.Subject, timeText(a.Since), a.Text)
+			})
 	})
 }
 
@@ -74,7 +75,8 @@ func newAlertRule() *cobra.Command {
 	fl.StringVar(&r.On, "on", "", "what is watched: failed, partial, slot, stalled, dead-letters, failures, blocked,\n"+
 		"host-blocked, records, budget, undelivered, tripped or disk")
 	fl.StringVar(&r.Workflow, "workflow", "", "`slug` of the workflow that is watched (default: all)")
-	fl.Float64Var(&r.Threshold, "threshold", 0, "what the figure is compared with, such as 0.2 for 20 % (default: docs/alerts.md)")
+	fl.Float64Var(&r.Threshold, "threshold", 0,
+		"what the figure is compared with, such as 0.2 for 20 % (default: docs/alerts.md)")
 	fl.StringVar(&r.For, "for", "", "fire when it has held for so long, as in 10m")
 	fl.StringVar(&r.Severity, "severity", "", "info, warning or critical (default warning)")
 	fl.StringVar(&r.Repeat, "repeat", "", "tell it again after so long; 0s: never (default 4h)")
@@ -112,7 +114,8 @@ func newAlertSilence() *cobra.Command {
 }
 
 func newAlertRemove() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove RULE", Short: "Delete a rule, or a channel with --channel", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "remove RULE", Short: "Delete a rule, or a channel with --channel",
+		Args: cobra.ExactArgs(1)}
 	channel := cmd.Flags().Bool("channel", false, "it is a channel")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		if *channel {
@@ -130,7 +133,8 @@ func newAlertChannels() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "no channels yet: `whirlpool alert channel NAME --webhook URL` makes one", "CHANNEL\tKIND\tTO",
+		return printList(cmd.OutOrStdout(), *format, list,
+			"no channels yet: `whirlpool alert channel NAME --webhook URL` makes one", "CHANNEL\tKIND\tTO",
 			func(ch notify.Channel) string {
 				to := ch.URL
 				if ch.Kind == notify.Email {
@@ -143,10 +147,12 @@ func newAlertChannels() *cobra.Command {
 
 func newAlertChannel() *cobra.Command {
 	var ch notify.Channel
-	cmd := &cobra.Command{Use: "channel NAME", Short: "Make a channel, or give it another content", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "channel NAME", Short: "Make a channel, or give it another content",
+		Args: cobra.ExactArgs(1)}
 	fl := cmd.Flags()
 	fl.StringVar(&ch.URL, "webhook", "", "`address` that is posted to; ${NAME} or file:/PATH where it is a secret")
-	fl.StringSliceVar(&ch.Secrets, "secret", nil, "`reference` to the secret of the signature: ${NAME} or file:/PATH (twice while one is replaced)")
+	fl.StringSliceVar(&ch.Secrets, "secret", nil,
+		"`reference` to the secret of the signature: ${NAME} or file:/PATH (twice while one is replaced)")
 	fl.StringSliceVar(&ch.To, "mail", nil, "`address` of mail (repeatable)")
 	fl.StringVar(&ch.From, "from", "", "sender of mail")
 	fl.StringVar(&ch.Host, "smtp", "", "`name` of the mail server")
@@ -170,7 +176,8 @@ func newAlertChannel() *cobra.Command {
 }
 
 func newAlertTest() *cobra.Command {
-	cmd := &cobra.Command{Use: "test CHANNEL", Short: "Send a test to a channel, and say what came of it", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "test CHANNEL", Short: "Send a test to a channel, and say what came of it",
+		Args: cobra.ExactArgs(1)}
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		d, err := c.TestAlertChannel(cmd.Context(), args[0])
 		if err != nil {
@@ -218,15 +225,16 @@ func newAlertDeliveries() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "nothing was sent yet", "DELIVERY\tCHANNEL\tSTATE\tTRIES\tLAST\tWHAT", func(d workflow.Delivery) string {
-			last := "-"
-			if len(d.Tries) > 0 {
-				if last = d.Tries[len(d.Tries)-1].Error; last == "" {
-					last = "taken"
+		return printList(cmd.OutOrStdout(), *format, list, "nothing was sent yet",
+			"DELIVERY\tCHANNEL\tSTATE\tTRIES\tLAST\tWHAT", func(d workflow.Delivery) string {
+				last := "-"
+				if len(d.Tries) > 0 {
+					if last = d.Tries[len(d.Tries)-1].Error; last == "" {
+						last = "taken"
+					}
 				}
-			}
-			return fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s", d.ID, d.Channel, d.State, len(d.Tries), last, d.Title)
-		})
+				return fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s", d.ID, d.Channel, d.State, len(d.Tries), last, d.Title)
+			})
 	})
 }
 

@@ -8,21 +8,26 @@ import (
 )
 
 func TestDocumentsOfAFile(t *testing.T) {
-	d, err := documentsOf("id: postings # the slug\nseeds: [http://a.test/]\n---\nschedule: nightly\nworkflow: postings\n" +
+	d,
+		err := documentsOf("id: postings # the slug\nseeds: [http://a.test/]\n---\nschedule: nightly\nworkflow: postings\n" +
 		"cron: 30 2 * * *\ntz: Europe/Copenhagen\noverlap: queue\n" +
-		"---\nchannel: ops\nkind: webhook\nurl: https://a.test/\nsecrets: ['${HOOK}']\n---\nalert: failed\non: failed\nchannels: [ops]\nthreshold: 0.5\n")
-	if err != nil || len(d.jobs) != 1 || len(d.schedules) != 1 || d.jobs[0].Slug != "postings" || len(d.channels) != 1 || len(d.rules) != 1 {
+		"---\nchannel: ops\nkind: webhook\nurl: https://a.test/\nsecrets: ['${HOOK}']\n---\nalert: failed\non: failed\n" +
+		"channels: [ops]\nthreshold: 0.5\n")
+	if err != nil || len(d.jobs) != 1 || len(d.schedules) != 1 || d.jobs[0].Slug != "postings" || len(d.channels) != 1 ||
+		len(d.rules) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	if c, r := d.channels[0], d.rules[0]; c.Name != "ops" || c.Kind != "webhook" || len(c.Secrets) != 1 || r.Name != "failed" || r.Threshold != 0.5 {
+	if c, r := d.channels[0], d.rules[0]; c.Name != "ops" || c.Kind != "webhook" || len(c.Secrets) != 1 ||
+		r.Name != "failed" || r.Threshold != 0.5 {
 		t.Errorf("%+v, %+v", c, r)
 	}
 	s := d.schedules[0]
-	if s.Workflow != "postings" || s.Name != "nightly" || s.Cron != "30 2 * * *" || s.Zone != "Europe/Copenhagen" || s.Overlap != "queue" {
+	if s.Workflow != "postings" || s.Name != "nightly" || s.Cron != "30 2 * * *" || s.Zone != "Europe/Copenhagen" ||
+		s.Overlap != "queue" {
 		t.Errorf("%+v", s)
 	}
-	for _, text := range []string{"", "seeds: []\n", "schedule: x\ncron: '@daily'\n", "schedule: x\nworkflow: y\ncorn: '@daily'\n", "alert: x\nonn: failed\n",
-		"channel: x\nname: y\nkind: webhook\n"} {
+	for _, text := range []string{"", "seeds: []\n", "schedule: x\ncron: '@daily'\n",
+		"schedule: x\nworkflow: y\ncorn: '@daily'\n", "alert: x\nonn: failed\n", "channel: x\nname: y\nkind: webhook\n"} {
 		if _, err := documentsOf(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
@@ -34,24 +39,29 @@ func TestFaultsOfAFileForApplyNameTheLine(t *testing.T) {
 	const job = "id: shop\nseeds: [http://a.test/]\n---\n" // three lines
 	const schedule, channel = "schedule: s\nworkflow: shop\n", "channel: c\nkind: webhook\n"
 	for name, tt := range map[string]struct{ text, want string }{
-		"nothing":                 {"", "it is empty: write a job file"},
-		"comments alone":          {"# nothing\n---\n", "it is empty: write a job file"},
-		"no id":                   {job + "seeds: []\n", "line 4: it has no id"},
-		"unknown key":             {job + schedule + "corn: '@daily'\n", "line 6: there is no key corn; did you mean cron?"},
-		"unlike any key":          {job + schedule + "whatever: 1\n", "line 6: there is no key whatever; there are catch_up, catch_up_max, cron,"},
-		"of a channel":            {job + channel + "prt: 1\n", "line 6: there is no key prt; did you mean port?"},
-		"name":                    {job + channel + "name: n\n", "line 6: name: it is what channel says"},
-		"value":                   {job + channel + "port: many\n", `line 6: port: want a whole number, not "many"`},
-		"fraction":                {job + channel + "port: 2.5\n", `line 6: port: want a whole number, not "2.5"`},
-		"list":                    {"alert: a\nchannels: ops\n", `line 2: channels: want a list of texts, as in [a, b], not "ops"`},
-		"number":                  {"alert: a\nthreshold: [1]\n", "line 2: threshold: want a number, not a list"},
-		"time":                    {"alert: a\nsilenced_until: soon\n", `line 2: silenced_until: want a time, as in 2026-12-01T08:00:00Z, not "soon"`},
-		"two faults":              {"alert: a\nonn: failed\n---\n" + channel + "prt: 1\n", "line 2: there is no key onn; did you mean on?\nline 6: "},
-		"no YAML":                 {job + "id: [\n", "line 4: did not find"},
-		"a list":                  {job + "- a\n", "line 4: want keys with values"},
-		"key twice":               {job + "id: a\nid: b\n", `line 5: mapping key "id" already defined at line 4`},
-		"workflow twice":          {job + "id: shop\n", "line 4: workflow shop stands at line 1 already"},
-		"schedule twice":          {schedule + "---\n" + schedule, "line 4: schedule s of workflow shop stands at line 1 already"},
+		"nothing":        {"", "it is empty: write a job file"},
+		"comments alone": {"# nothing\n---\n", "it is empty: write a job file"},
+		"no id":          {job + "seeds: []\n", "line 4: it has no id"},
+		"unknown key":    {job + schedule + "corn: '@daily'\n", "line 6: there is no key corn; did you mean cron?"},
+		"unlike any key": {job + schedule + "whatever: 1\n",
+			"line 6: there is no key whatever; there are catch_up, catch_up_max, cron,"},
+		"of a channel": {job + channel + "prt: 1\n", "line 6: there is no key prt; did you mean port?"},
+		"name":         {job + channel + "name: n\n", "line 6: name: it is what channel says"},
+		"value":        {job + channel + "port: many\n", `line 6: port: want a whole number, not "many"`},
+		"fraction":     {job + channel + "port: 2.5\n", `line 6: port: want a whole number, not "2.5"`},
+		"list": {"alert: a\nchannels: ops\n",
+			`line 2: channels: want a list of texts, as in [a, b], not "ops"`},
+		"number": {"alert: a\nthreshold: [1]\n", "line 2: threshold: want a number, not a list"},
+		"time": {"alert: a\nsilenced_until: soon\n",
+			`line 2: silenced_until: want a time, as in 2026-12-01T08:00:00Z, not "soon"`},
+		"two faults": {"alert: a\nonn: failed\n---\n" + channel + "prt: 1\n",
+			"line 2: there is no key onn; did you mean on?\nline 6: "},
+		"no YAML":        {job + "id: [\n", "line 4: did not find"},
+		"a list":         {job + "- a\n", "line 4: want keys with values"},
+		"key twice":      {job + "id: a\nid: b\n", `line 5: mapping key "id" already defined at line 4`},
+		"workflow twice": {job + "id: shop\n", "line 4: workflow shop stands at line 1 already"},
+		"schedule twice": {schedule + "---\n" + schedule,
+			"line 4: schedule s of workflow shop stands at line 1 already"},
 		"channel twice":           {channel + "---\n" + channel, "line 4: channel c stands at line 1 already"},
 		"alert twice":             {"alert: a\n---\n# again\nalert: a\n", "line 3: alert a stands at line 1 already"},
 		"schedule of no workflow": {job + "schedule: s\n", "line 4: a schedule has a name and a workflow"},
@@ -60,10 +70,11 @@ func TestFaultsOfAFileForApplyNameTheLine(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
-	d, err := documentsOf("# of our shop\n---\n" + schedule + "once: 2026-12-01T08:00\nstart: 2026-12-01\n---\nschedule: s\nworkflow: other\ncatch_up_max: 3\n---\n" +
+	d, err := documentsOf("# of our shop\n---\n" + schedule +
+		"once: 2026-12-01T08:00\nstart: 2026-12-01\n---\nschedule: s\nworkflow: other\ncatch_up_max: 3\n---\n" +
 		"alert: a\nsilenced_until: 2026-12-01T08:00:00Z\n---\nalert: b\nsilenced_until: '2026-12-01T08:00:00Z'\n")
-	if err != nil || d.schedules[0].Once != "2026-12-01T08:00" || d.schedules[0].Start != "2026-12-01" || d.schedules[1].CatchUpMax != 3 ||
-		d.rules[0].Silenced.IsZero() || d.rules[1].Silenced.IsZero() {
+	if err != nil || d.schedules[0].Once != "2026-12-01T08:00" || d.schedules[0].Start != "2026-12-01" ||
+		d.schedules[1].CatchUpMax != 3 || d.rules[0].Silenced.IsZero() || d.rules[1].Silenced.IsZero() {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -73,7 +84,8 @@ func TestApplyAlerts(t *testing.T) {
 	s := startServe(t)
 	run := func(args ...string) result { t.Helper(); return whirlpool(t, append(args, "--dir", s.dir)...) }
 	file := filepath.Join(t.TempDir(), "all.yml")
-	text := "alert: late\non: slot\nworkflow: shop\nchannels: [ops]\n---\nchannel: ops\nkind: webhook\nurl: https://a.test/\n---\nid: shop\nseeds: [" + s.site.URL + "/]\n"
+	text := "alert: late\non: slot\nworkflow: shop\nchannels: [ops]\n---\nchannel: ops\nkind: webhook\n" +
+		"url: https://a.test/\n---\nid: shop\nseeds: [" + s.site.URL + "/]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +94,8 @@ func TestApplyAlerts(t *testing.T) {
 		action string
 	}{{[]string{"--dry-run"}, "create"}, {nil, "create"}, {nil, "none"}, {[]string{"--dry-run"}, "none"}} {
 		r := run(append([]string{"apply", "-f", file}, c.args...)...)
-		if r.exit != exitOK || strings.Count(r.stdout, c.action) != 3 || !strings.Contains(r.stdout, "channel ops") || !strings.Contains(r.stdout, "alert late") {
+		if r.exit != exitOK || strings.Count(r.stdout, c.action) != 3 || !strings.Contains(r.stdout, "channel ops") ||
+			!strings.Contains(r.stdout, "alert late") {
 			t.Fatalf("%q: %+v", c.args, r)
 		}
 		if r := run("alert", "rules"); strings.Contains(r.stdout, "late") == (c.action == "create" && len(c.args) > 0) {
@@ -99,7 +112,8 @@ func TestApplyAlerts(t *testing.T) {
 	if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run("apply", "-f", file); r.exit != exitFailure || !strings.Contains(r.stderr, file+": line 7: workflow wrong: there is no key max_page") {
+	if r := run("apply", "-f", file); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, file+": line 7: workflow wrong: there is no key max_page") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -26,7 +26,8 @@ func (d *applied) apply(ctx context.Context, c *client.Client, dry bool) (done [
 			return nil, d.explain(ctx, c, err)
 		}
 	}
-	for _, step := range []func(context.Context, *client.Client, bool) ([]api.ApplyResult, error){d.applyChannels, d.applyRules} {
+	for _, step := range []func(context.Context, *client.Client, bool) ([]api.ApplyResult, error){d.applyChannels,
+		d.applyRules} {
 		more, err := step(ctx, c, dry)
 		if done = append(done, more...); err != nil {
 			return nil, afterwards(err, done, dry)
@@ -46,7 +47,8 @@ func afterwards(err error, done []api.ApplyResult, dry bool) error {
 	if dry || len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; before that was applied: %s; apply the file again when it is corrected", err, strings.Join(names, ", "))
+	return fmt.Errorf("%w; before that was applied: %s; apply the file again when it is corrected", err,
+		strings.Join(names, ", "))
 }
 
 // checkAlerts says what is wrong with the channels and rules, as far as a client can know: the list of channels is for
@@ -88,7 +90,8 @@ func (d *applied) checkRule(ctx context.Context, c *client.Client, r *workflow.A
 	}
 	for _, name := range r.Channels {
 		if known != nil && !known[name] {
-			return fmt.Errorf("there is no channel %q: add it to the file (channel: %s), or name one of `whirlpool alert channels`", name, name)
+			return fmt.Errorf("there is no channel %q: add it to the file (channel: %s), or name one of `whirlpool alert "+
+				"channels`", name, name)
 		}
 	}
 	if r.Workflow == "" || slices.ContainsFunc(d.jobs, func(a api.Applied) bool { return a.Slug == r.Workflow }) {

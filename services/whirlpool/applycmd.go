@@ -66,13 +66,14 @@ func newApply() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, done, "", "WORKFLOW\tACTION\tVERSION\tCHANGES", func(r api.ApplyResult) string {
-			text := fmt.Sprintf("%s\t%s\t%d\t%d", r.Slug, r.Action, r.Version, len(r.Changes))
-			for _, c := range r.Changes {
-				text += "\n\t\t\t" + c.String()
-			}
-			return text
-		})
+		return printList(cmd.OutOrStdout(), *format, done, "", "WORKFLOW\tACTION\tVERSION\tCHANGES",
+			func(r api.ApplyResult) string {
+				text := fmt.Sprintf("%s\t%s\t%d\t%d", r.Slug, r.Action, r.Version, len(r.Changes))
+				for _, c := range r.Changes {
+					text += "\n\t\t\t" + c.String()
+				}
+				return text
+			})
 	})
 }
 
@@ -124,7 +125,8 @@ func (d *applied) add(doc document) error {
 		d.rules = append(d.rules, r)
 		return d.once(doc, "alert "+r.Name)
 	case head.ID.Value == "":
-		return fmt.Errorf("line %d: it has no id, which is the slug of its workflow: add a line such as id: postings", root.Line)
+		return fmt.Errorf("line %d: it has no id, which is the slug of its workflow: add a line such as id: postings",
+			root.Line)
 	}
 	d.jobs = append(d.jobs, api.Applied{Slug: head.ID.Value, Source: string(doc.text)})
 	return d.once(doc, "workflow "+head.ID.Value)
@@ -174,7 +176,8 @@ func scheduleOf(root *yaml.Node) (*api.AppliedSchedule, error) {
 		return nil, err
 	}
 	if s.Workflow == "" {
-		return nil, fmt.Errorf("line %d: a schedule has a name and a workflow: schedule: nightly, and workflow: postings", root.Line)
+		return nil, fmt.Errorf("line %d: a schedule has a name and a workflow: schedule: nightly, and workflow: postings",
+			root.Line)
 	}
 	return s, nil
 }

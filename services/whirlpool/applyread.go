@@ -92,8 +92,9 @@ func meant(key string, names []string) string {
 }
 
 // wanted are the kinds of values for people.
-var wanted = map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false",
-	reflect.Slice: "a list of texts, as in [a, b]", reflect.Struct: "a time, as in 2026-12-01T08:00:00Z"}
+var wanted = map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "a whole number",
+	reflect.Float64: "a number", reflect.Bool: "true or false", reflect.Slice: "a list of texts, as in [a, b]",
+	reflect.Struct: "a time, as in 2026-12-01T08:00:00Z"}
 
 // readValue reads a value, and says what is wrong with it. Empty: nothing.
 func readValue(n *yaml.Node, to reflect.Value) string {

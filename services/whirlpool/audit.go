@@ -49,22 +49,25 @@ func newAudit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return judged(cmd, r, *asJSON, fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
-			"is wrong, and --fresh starts over", d.Dir, d.Dir))
+		return judged(cmd, r, *asJSON,
+			fmt.Sprintf("%s is not sound: copy the directory before anything else; `whirlpool repair -o %s` puts right what "+
+				"is wrong, and --fresh starts over", d.Dir, d.Dir))
 	}, func(cmd *cobra.Command, _ []string, j *cluster.Job) error {
 		r, err := j.Audit(cmd.Context())
 		if err != nil {
 			return err
 		}
-		return judged(cmd, r, *asJSON, fmt.Sprintf("job %s is not sound: keep this output; `whirlpool repair --cluster --job %s` puts right what is wrong",
-			j.Info.ID, j.Info.ID))
+		return judged(cmd, r, *asJSON,
+			fmt.Sprintf("job %s is not sound: keep this output; `whirlpool repair --cluster --job %s` puts right what is wrong",
+				j.Info.ID, j.Info.ID))
 	})
 	cmd.RunE = ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
 		r, err := c.View(id).Audit(cmd.Context())
 		if err != nil {
 			return err
 		}
-		return judged(cmd, r, *asJSON, fmt.Sprintf("execution %s is not sound: keep this output, and copy the server's directory before anything else", id))
+		return judged(cmd, r, *asJSON,
+			fmt.Sprintf("execution %s is not sound: keep this output, and copy the server's directory before anything else", id))
 	}, cmd.RunE)
 	return cmd
 }
@@ -83,7 +86,8 @@ func judged(cmd *cobra.Command, r *crawl.AuditReport, asJSON bool, wrong string)
 	case len(r.Faults) > 0:
 		return errors.New(wrong)
 	case len(doubts) > 0:
-		return exitStatus{exitUnproven, fmt.Errorf("nothing wrong was found, but not everything could be proven: %s", doubts[0])}
+		return exitStatus{exitUnproven,
+			fmt.Errorf("nothing wrong was found, but not everything could be proven: %s", doubts[0])}
 	}
 	return nil
 }

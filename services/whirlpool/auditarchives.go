@@ -35,14 +35,15 @@ func auditArchives(ctx context.Context, dir string, r *crawl.AuditReport) error 
 		}
 	}
 	if n := r.Directory.BadFiles; n > 0 {
-		r.Faults = append(r.Faults, fmt.Sprintf("%d files under warc/ are damaged: `whirlpool tool warc FILE` lists what is wrong", n))
+		r.Faults = append(r.Faults, fmt.Sprintf("%d files under warc/ are damaged: `whirlpool tool warc FILE` lists what "+
+			"is wrong", n))
 	}
 	return nil
 }
 
 // damages are the faults that a file has which is not as it was written.
-var damages = []string{warc.FaultGzip, warc.FaultMember, warc.FaultVersion, warc.FaultSyntax, warc.FaultMissing, warc.FaultLength, warc.FaultEnd,
-	warc.FaultDigest}
+var damages = []string{warc.FaultGzip, warc.FaultMember, warc.FaultVersion, warc.FaultSyntax, warc.FaultMissing,
+	warc.FaultLength, warc.FaultEnd, warc.FaultDigest}
 
 // firstFault says what is wrong first with an archive; empty where nothing is.
 func firstFault(name string) (first string, err error) {

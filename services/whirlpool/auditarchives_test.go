@@ -24,8 +24,9 @@ func TestDamagedArchivesAreFoundAndRenamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &crawl.Exchange{URL: u, Started: time.Now(), Addr: netip.MustParseAddr("192.0.2.1"), Method: "GET", RequestHeader: http.Header{"Host": {"a.test"}},
-		Proto: "HTTP/1.1", Status: "200 OK", ResponseHeader: http.Header{"Content-Length": {"4000"}}, Body: []byte(strings.Repeat("body", 1000))}
+	x := &crawl.Exchange{URL: u, Started: time.Now(), Addr: netip.MustParseAddr("192.0.2.1"), Method: "GET",
+		RequestHeader: http.Header{"Host": {"a.test"}}, Proto: "HTTP/1.1", Status: "200 OK",
+		ResponseHeader: http.Header{"Content-Length": {"4000"}}, Body: []byte(strings.Repeat("body", 1000))}
 	if err := w.Write(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestDamagedArchivesAreFoundAndRenamed(t *testing.T) {
 	if err := os.WriteFile(found[0], data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := audit(); len(r.Faults) != 1 || r.Directory.BadFiles != 1 || !strings.Contains(strings.Join(r.Examples["damaged file"], ""), found[0]) {
+	if r := audit(); len(r.Faults) != 1 || r.Directory.BadFiles != 1 ||
+		!strings.Contains(strings.Join(r.Examples["damaged file"], ""), found[0]) {
 		t.Errorf("faults %q, examples %q", r.Faults, r.Examples)
 	}
 	if n, err := setArchivesAside(dir); n != 1 || err != nil {

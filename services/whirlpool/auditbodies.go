@@ -33,7 +33,8 @@ func auditBodies(ctx context.Context, dir string, r *crawl.AuditReport) error {
 		return err
 	}
 	if bad > 0 {
-		r.Faults = append(r.Faults, fmt.Sprintf("%d files under bodies/ are damaged: remove them; `whirlpool extract` passes over their pages", bad))
+		r.Faults = append(r.Faults, fmt.Sprintf("%d files under bodies/ are damaged: remove them; `whirlpool extract` "+
+			"passes over their pages", bad))
 	}
 	return nil
 }

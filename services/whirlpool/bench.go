@@ -24,8 +24,9 @@ import (
 // newBench groups the benchmarks. Each prints the command that reproduces it.
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, search, induction, other crawlers",
+		Use: "bench",
+		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, search, " +
+			"induction, other crawlers",
 		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
 prints the command that reproduces it.`,
 	}
@@ -106,8 +107,8 @@ func (b *crawlBench) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	fmt.Fprintf(b.out, "whirlpool bench crawl --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages, b.hosts,
-		b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(b.out, "whirlpool bench crawl --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages,
+		b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
 	fmt.Fprintf(b.out, "%-10s %8s %12s %10s %9s\n", "", "pages", "CPU ms/page", "pages/s", "RSS MB")
 	var cpuRatios, rateRatios []float64
 	for i := range b.runs {
@@ -124,8 +125,8 @@ func (b *crawlBench) run(ctx context.Context) (err error) {
 		cpuRatios = append(cpuRatios, ours.cpuPerPage()/raw.cpuPerPage())
 		rateRatios = append(rateRatios, ours.rate()/raw.rate())
 	}
-	fmt.Fprintf(b.out, "CPU time a page: %.2f × the raw limit; pages/s: %.2f of it (medians of %d pairs)\n", median(cpuRatios),
-		median(rateRatios), b.runs)
+	fmt.Fprintf(b.out, "CPU time a page: %.2f × the raw limit; pages/s: %.2f of it (medians of %d pairs)\n",
+		median(cpuRatios), median(rateRatios), b.runs)
 	return nil
 }
 
@@ -139,7 +140,8 @@ func (b *crawlBench) serve(ctx context.Context) (stop func() error, err error) {
 }
 
 // serveConfig starts a synthetic web in a process of its own, with more flags if there are any.
-func (b *crawlBench) serveConfig(ctx context.Context, cfg fakeweb.Config, more ...string) (stop func() error, err error) {
+func (b *crawlBench) serveConfig(ctx context.Context, cfg fakeweb.Config,
+	more ...string) (stop func() error, err error) {
 	web := exec.CommandContext(ctx, b.exe, slices.Concat([]string{"fakeweb", "--stdin"}, fakeweb.Flags(cfg), more)...)
 	in, err := web.StdinPipe()
 	if err != nil {
@@ -187,7 +189,8 @@ func (b *crawlBench) raw(ctx context.Context) (usageOf, error) {
 		_, _ = fmt.Fscan(r, &n)
 		found <- n
 	}()
-	args := append([]string{"bench", "raw", "--dns", b.web.DNS, "--concurrency", strconv.Itoa(b.concurrency)}, b.web.Seeds...)
+	args := append([]string{"bench", "raw", "--dns", b.web.DNS, "--concurrency", strconv.Itoa(b.concurrency)},
+		b.web.Seeds...)
 	u, err := b.measure(ctx, w, args...)
 	_ = w.Close()
 	u.pages = <-found
@@ -207,9 +210,10 @@ func (b *crawlBench) crawl(ctx context.Context, i int) (usageOf, error) {
 
 // crawlArgs are the arguments of a crawl of the synthetic web without delays.
 func (b *crawlBench) crawlArgs(dir string) []string {
-	return append([]string{"crawl", "-o", dir, "--quiet", "--allow-private", "--delay", "0s", "--dns", b.web.DNS, "--scope", "any",
-		"--max-pages", "0", "--ignore-robots", "--no-sitemaps", "--host-connections", strconv.Itoa(b.concurrency), "--contact", "bench@whirlpool.invalid",
-		"--concurrency", strconv.Itoa(b.concurrency)}, b.web.Seeds...)
+	return append([]string{"crawl", "-o", dir, "--quiet", "--allow-private", "--delay", "0s", "--dns", b.web.DNS,
+		"--scope", "any", "--max-pages", "0", "--ignore-robots", "--no-sitemaps", "--host-connections",
+		strconv.Itoa(b.concurrency), "--contact", "bench@whirlpool.invalid", "--concurrency", strconv.Itoa(b.concurrency)},
+		b.web.Seeds...)
 }
 
 func countLines(file string) (n int, err error) {

@@ -117,7 +117,8 @@ func (b *clusterBench) compare(ctx context.Context, own float64) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(b.out, "whirlpool crawl, same pages: %.3f CPU ms/page, %.0f pages/s; our programs: %.2f × its CPU time\n", alone.cpuPerPage(),
+	_, err = fmt.Fprintf(b.out, "whirlpool crawl, same pages: %.3f CPU ms/page, %.0f pages/s; our programs: %.2f × its "+
+		"CPU time\n", alone.cpuPerPage(),
 		alone.rate(), own/alone.cpuPerPage())
 	return err
 }
@@ -285,8 +286,10 @@ func (b *clusterBench) untilDone(ctx context.Context, c *cluster.Cluster, job cr
 }
 
 func (b *clusterBench) report(pages int64, took time.Duration, before, after map[string]time.Duration) (own float64) {
-	fmt.Fprintf(b.out, "whirlpool bench cluster --pages %d --hosts %d   (%d CPUs, %s)\n", b.pages, b.hosts, runtime.NumCPU(), runtime.Version())
-	fmt.Fprintf(b.out, "%d pages in %.1f s: %.0f pages/s\nCPU ms/page\n", pages, took.Seconds(), float64(pages)/took.Seconds())
+	fmt.Fprintf(b.out, "whirlpool bench cluster --pages %d --hosts %d   (%d CPUs, %s)\n", b.pages, b.hosts,
+		runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(b.out, "%d pages in %.1f s: %.0f pages/s\nCPU ms/page\n", pages, took.Seconds(),
+		float64(pages)/took.Seconds())
 	all := 0.0
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		each := (after[name] - before[name]).Seconds() * 1000 / float64(max(pages, 1))

@@ -10,8 +10,8 @@ import (
 )
 
 // services are what the names of the services' processes begin with.
-var services = []struct{ prefix, name string }{{"beam.smp", "rabbitmq"}, {"postgres", "postgresql"}, {"ferretdb", "mongodb (stand-in)"},
-	{"mongod", "mongodb"}, {"memcached", "memcached"}}
+var services = []struct{ prefix, name string }{{"beam.smp", "rabbitmq"}, {"postgres", "postgresql"},
+	{"ferretdb", "mongodb (stand-in)"}, {"mongod", "mongodb"}, {"memcached", "memcached"}}
 
 // service names the service of a process; empty: it is none.
 func service(comm string) string {

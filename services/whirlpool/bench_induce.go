@@ -32,7 +32,8 @@ machine.`,
 				return usage("--examples %d --pages %d --also %d: at most 10, 50 and 50", s.Examples, s.HeldOut, s.Also)
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "whirlpool bench induce --examples %d --also %d --pages %d --practice=%v --later=%v\n", s.Examples, s.Also, s.HeldOut, practice, later)
+			fmt.Fprintf(out, "whirlpool bench induce --examples %d --also %d --pages %d --practice=%v --later=%v\n", s.Examples,
+				s.Also, s.HeldOut, practice, later)
 			got, err := inducebench.Run(cmd.Context(), s)
 			if err != nil {
 				return err

@@ -68,8 +68,8 @@ func (b *outputsBench) run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	fmt.Fprintf(b.out, "whirlpool bench outputs --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages, b.hosts,
-		b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(b.out, "whirlpool bench outputs --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n",
+		b.pages, b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
 	return b.compare(ctx, outputs())
 }
 

@@ -69,8 +69,8 @@ func benchURLSet() *cobra.Command {
 func benchFrontier() *cobra.Command {
 	urls, hosts, dir := count(1e6), count(1e5), ""
 	cmd := &cobra.Command{
-		Use: "frontier", Short: "Leases and outcomes a second, and memory, of the frontier over the local store", Args: cobra.NoArgs,
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
+		Use: "frontier", Short: "Leases and outcomes a second, and memory, of the frontier over the local store",
+		Args: cobra.NoArgs, RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			return inTemp(dir, func(dir string) error {
 				return frontierbench.Run(cmd.Context(), dir, int(urls), int(hosts), cmd.OutOrStdout())
 			})
@@ -154,8 +154,8 @@ func runBenchParse(w io.Writer, pages [][]byte) error {
 	mb := float64(size) / 1e6
 	fmt.Fprintf(w, "whirlpool bench parse   (%d pages, %.1f MB; medians of 5)\n", len(pages), mb)
 	fmt.Fprintf(w, "%-34s %7.0f MB/s\n", "bare tokenizer (x/net/html)", mb/median(bare))
-	fmt.Fprintf(w, "%-34s %7.0f MB/s   %.2f × the tokenizer's time\n", "parse.HTML: links, title, text, …", mb/median(ours),
-		median(ours)/median(bare))
+	fmt.Fprintf(w, "%-34s %7.0f MB/s   %.2f × the tokenizer's time\n", "parse.HTML: links, title, text, …",
+		mb/median(ours), median(ours)/median(bare))
 	return nil
 }
 

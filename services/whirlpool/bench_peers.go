@@ -27,7 +27,8 @@ system says what it took. It runs where no route leads out, which "make bench-pe
 		PreRunE: counts("pages", "hosts"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			if c.Names = os.Getenv("WHIRLPOOL_PEERS_HOSTS"); c.Names == "" {
-				return errors.New("bench peers: crawlers would follow links out into the world: run `make bench-peers`, or deploy/peers/inside whirlpool bench peers")
+				return errors.New("bench peers: crawlers would follow links out into the world: run `make bench-peers`, or " +
+					"deploy/peers/inside whirlpool bench peers")
 			}
 			exe, err := os.Executable()
 			if err != nil {
@@ -38,7 +39,8 @@ system says what it took. It runs where no route leads out, which "make bench-pe
 			if colly, err := exec.LookPath(filepath.Join(dir, "colly", "colly")); err == nil {
 				c.Colly = colly
 			}
-			fmt.Fprintf(c.Out, "whirlpool bench peers --pages %d --hosts %d   (%d CPUs, %s)\n", c.Pages, c.Hosts, runtime.NumCPU(), runtime.Version())
+			fmt.Fprintf(c.Out, "whirlpool bench peers --pages %d --hosts %d   (%d CPUs, %s)\n", c.Pages, c.Hosts,
+				runtime.NumCPU(), runtime.Version())
 			return peerbench.Run(cmd.Context(), c)
 		}),
 	}
@@ -50,6 +52,7 @@ system says what it took. It runs where no route leads out, which "make bench-pe
 	cmd.Flags().DurationVar(&c.Limit, "limit", 10*time.Minute, "end a crawler that takes longer")
 	cmd.Flags().StringVar(&c.Pictures, "pictures", "", "`directory` for a CSV file and a picture (SVG) of each table")
 	cmd.Flags().IntVar(&c.Show, "missed", 0, "print so many of the pages that each missed")
-	cmd.Flags().StringVar(&dir, "peers", "deploy/peers", "directory of the comparison's own parts: spider.py, and colly/colly where it was built")
+	cmd.Flags().StringVar(&dir, "peers", "deploy/peers",
+		"directory of the comparison's own parts: spider.py, and colly/colly where it was built")
 	return cmd
 }

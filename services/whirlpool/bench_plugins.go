@@ -58,8 +58,8 @@ func (b *pluginsBench) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "whirlpool bench plugins --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages, b.hosts,
-		b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(b.out, "whirlpool bench plugins --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n",
+		b.pages, b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
 	return b.compare(ctx, all)
 }
 
@@ -69,27 +69,32 @@ func (b *pluginsBench) plugged(ctx context.Context) (all []output, err error) {
 	list := []plugged{
 		{"none", "", nil},
 		{"none, again", "", nil},
-		{"filter", `{id: n, at: document, use: builtin/filter@1, with: {keep: 'len(doc.text) > 100 && doc.lang != "xx"'}}`, nil},
+		{"filter", `{id: n, at: document, use: builtin/filter@1, with: {keep: 'len(doc.text) > 100 && doc.lang != "xx"'}}`,
+			nil},
 		{"map", `{id: n, at: document, use: builtin/map@1, with: {set: {words: 'len(split(doc.text, " "))'}}}`, nil},
 		{"redact", `{id: n, at: document, use: builtin/redact@1}`, nil},
 	}
-	for _, kit := range []struct{ name, kit, needs string }{{"module (Go)", "go", "go"}, {"module (AssemblyScript)", "as", "npm"}} {
+	for _, kit := range []struct{ name, kit, needs string }{{"module (Go)", "go", "go"},
+		{"module (AssemblyScript)", "as", "npm"}} {
 		if _, err := exec.LookPath(kit.needs); err != nil {
 			continue
 		}
 		dir, name := filepath.Join(b.dir, "price-"+kit.kit), "bench/price-"+kit.kit
-		for _, args := range [][]string{{"init", "--kit", kit.kit, name, dir}, {"build", dir}, {"push", dir}, {"approve", name + "@1.0.0"}} {
+		for _, args := range [][]string{{"init", "--kit", kit.kit, name, dir}, {"build", dir}, {"push", dir},
+			{"approve", name + "@1.0.0"}} {
 			if err := b.plugin(ctx, repository, args...); err != nil {
 				return nil, err
 			}
 		}
-		list = append(list, plugged{kit.name, `{id: n, at: document, use: ` + name + `@1.0.0, with: {currency: EUR}}`, []string{"--plugins", repository}})
+		list = append(list, plugged{kit.name, `{id: n, at: document, use: ` + name + `@1.0.0, with: {currency: EUR}}`,
+			[]string{"--plugins", repository}})
 	}
 	if python, err := exec.LookPath("python3"); err == nil {
 		if err := b.pythonPlugin(ctx, repository, python); err != nil {
 			return nil, err
 		}
-		list = append(list, plugged{"program (Python)", `{id: n, at: document, use: bench/words@1.0.0}`, []string{"--plugins", repository, "--plugin-processes"}})
+		list = append(list, plugged{"program (Python)", `{id: n, at: document, use: bench/words@1.0.0}`,
+			[]string{"--plugins", repository, "--plugin-processes"}})
 	}
 	for i, p := range list {
 		o := output{name: p.name, flags: p.flags}

@@ -44,11 +44,13 @@ type rawCrawl struct {
 }
 
 func newRawCrawl(dns string, concurrency int) *rawCrawl {
-	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", dns)
-	}}}
-	c := &rawCrawl{seen: map[string]bool{}, client: &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext,
-		MaxIdleConns: 0, MaxIdleConnsPerHost: concurrency, DisableCompression: true}}}
+	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", dns)
+		}}}
+	c := &rawCrawl{seen: map[string]bool{},
+		client: &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext,
+			MaxIdleConns: 0, MaxIdleConnsPerHost: concurrency, DisableCompression: true}}}
 	c.wake = sync.NewCond(&c.mu)
 	c.running = concurrency
 	return c

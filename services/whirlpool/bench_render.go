@@ -25,8 +25,9 @@ import (
 func benchRender() *cobra.Command {
 	b := &renderBench{}
 	cmd := &cobra.Command{
-		Use:   "render",
-		Short: "Pages rendered, links found only so and CPU time of each mode, over applications built from npm beside plain sites",
+		Use: "render",
+		Short: "Pages rendered, links found only so and CPU time of each mode, over applications built from npm beside " +
+			"plain sites",
 		Long: `Builds six applications (React, Vue, Svelte, Angular, Lit and none) with Node and npm, serves them on loopback beside 20 plain sites, and crawls all
 of it with --render never, auto and always. A page is rendered if it went through the browser to the end. "Only so" are the URLs that the crawl
 without rendering does not find. "Plain" are the pages of plain sites that were rendered, and the most of one template of a site. CPU time is that of
@@ -119,8 +120,8 @@ func (b *renderBench) crawl(ctx context.Context, web *spa.Web, mode crawl.Render
 		return f, err
 	}
 	out := filepath.Join(dir, "out")
-	args := []string{"crawl", "-o", out, "--quiet", "--allow-private", "--scope", "host", "--max-pages", "0", "--delay", b.delay.String(),
-		"--ip-delay", "0s", "--render", string(mode)}
+	args := []string{"crawl", "-o", out, "--quiet", "--allow-private", "--scope", "host", "--max-pages", "0", "--delay",
+		b.delay.String(), "--ip-delay", "0s", "--render", string(mode)}
 	for _, host := range append(web.Hosts(), "stats.test") {
 		args = append(args, "--resolve", host+":"+web.Port+":127.0.0.1")
 	}

@@ -15,8 +15,9 @@ const leastSimulated = 40
 func benchRevisit() *cobra.Command {
 	size := revisitbench.Size{Pages: 2000, Days: 200, Seeds: 5}
 	cmd := &cobra.Command{
-		Use:   "revisit [SCENARIO…]",
-		Short: "How much of the Web stays fresh: the revisit policy beside the proven optimum, uniform visits and Nutch's rule",
+		Use: "revisit [SCENARIO…]",
+		Short: "How much of the Web stays fresh: the revisit policy beside the proven optimum, uniform visits and Nutch's " +
+			"rule",
 		Long: `Simulates crawls that never end over pages that change by themselves, and prints the part of the second half of the time in
 which the copies were what the pages said. "of bound" compares that with the best plan of one that knows all rates; where
 changes do not come at random, or sitemaps tell of them, that is a figure to compare with and no bound. The same seeds give

@@ -10,8 +10,8 @@ import (
 func benchRevisits() *cobra.Command {
 	pages, visits, dir, url := count(1e6), count(1e6), "", ""
 	cmd := &cobra.Command{
-		Use: "revisits", Short: "Pages a second and memory of the store of what is visited again and when", Args: cobra.NoArgs,
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
+		Use: "revisits", Short: "Pages a second and memory of the store of what is visited again and when",
+		Args: cobra.NoArgs, RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			if url != "" {
 				return benchRevisitsIn(cmd, url, int64(pages), int64(visits))
 			}
@@ -22,7 +22,8 @@ func benchRevisits() *cobra.Command {
 	}
 	cmd.Flags().Var(&pages, "pages", "pages to remember")
 	cmd.Flags().Var(&visits, "visits", "visits to measure")
-	cmd.Flags().StringVar(&url, "postgres", "", "URL of a database of its own to measure, which is migrated and left as it is then")
+	cmd.Flags().StringVar(&url, "postgres", "",
+		"URL of a database of its own to measure, which is migrated and left as it is then")
 	cmd.Flags().StringVar(&dir, "dir", "", "directory for the store (default: a temporary one)")
 	return cmd
 }

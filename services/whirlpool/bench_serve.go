@@ -34,8 +34,9 @@ var serveParts = []string{"data", "start", "idle", "pages", "studio"}
 func benchServe() *cobra.Command {
 	b := &serveBench{}
 	cmd := &cobra.Command{
-		Use:   "serve [PART...]",
-		Short: "Answers of whirlpool serve over a large data directory beside a running crawl, and what an open studio costs it",
+		Use: "serve [PART...]",
+		Short: "Answers of whirlpool serve over a large data directory beside a running crawl, and what an open studio " +
+			"costs it",
 		Long: `Makes a data directory by crawling a synthetic web through whirlpool serve, and measures a server on it, in parts:
 
   data    makes what is missing of the directory: two executions of --pages URLs of which a tenth are fetched, and
@@ -71,8 +72,10 @@ func (b *serveBench) run(ctx context.Context, parts []string) (err error) {
 	if b.exe, err = os.Executable(); err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "whirlpool bench serve %s --pages %d --hosts %d --executions %d --asks %d --pairs %d --window %d --cores %q   (%d CPUs, %s)\n",
-		strings.Join(parts, " "), b.pages, b.hosts, b.small, b.asks, b.pairs, b.window, b.cores, runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(b.out, "whirlpool bench serve %s --pages %d --hosts %d --executions %d --asks %d --pairs %d --window %d "+
+		"--cores %q   (%d CPUs, %s)\n",
+		strings.Join(parts, " "), b.pages, b.hosts, b.small, b.asks, b.pairs, b.window, b.cores, runtime.NumCPU(),
+		runtime.Version())
 	return inTemp(b.dir, func(dir string) error {
 		b.dir = dir
 		return b.parts(ctx, parts)
@@ -85,7 +88,8 @@ func (b *serveBench) parts(ctx context.Context, parts []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	measures := map[string]func(context.Context) error{"data": b.data, "start": b.start, "idle": b.idle, "pages": b.answers, "studio": b.studio}
+	measures := map[string]func(context.Context) error{"data": b.data, "start": b.start, "idle": b.idle,
+		"pages": b.answers, "studio": b.studio}
 	for _, part := range serveParts {
 		if part != "data" && len(parts) > 0 && !slices.Contains(parts, part) {
 			continue

@@ -57,45 +57,53 @@ func asksOfOne(id string, v *samplesOf) []ask {
 		get("Execution", x), get("Execution", x+"/status"), get("Execution", x+"/series"), get("Execution", x+"/whirl"),
 		get("Execution", x+"/hosts", "sort", "-queued", "limit", "200"),
 		get("Execution", "/logs", "execution", id, "source", "crawl", "limit", "12"),
-		get("Hosts", x+"/hosts", "sort", "-queued", "limit", "50"), get("Hosts", x+"/hosts", "sort", "-p95", "q", "7", "limit", "50"),
-		get("Hosts", x+"/hosts/"+url.PathEscape(v.host)),
-		get("URLs", x+"/task-counts"), get("URLs", x+"/tasks", "limit", "50"), get("URLs", x+"/tasks", "state", "scheduled", "limit", "50"),
-		get("URLs", x+"/tasks", "state", "failed", "limit", "50"), get("URLs", x+"/tasks", "state", "excluded", "reason", "exclude", "limit", "50"),
-		get("URLs", x+"/tasks", "host", v.host, "status", "404", "limit", "50"), get("URLs", x+"/tasks", "q", "nowhere", "limit", "50"),
-		get("URLs", x+"/tasks", "q", "page-77", "limit", "50"),
-		get("Explain", x+"/explain", "url", v.url), get("Explain", x+"/graph", "around", v.url), get("Explain", x+"/explain", "url", v.left),
-		get("Records", x+"/records", "facets", "true", "limit", "50"), get("Records", x+"/records", "facets", "true", "limit", "50", "q", v.rare),
+		get("Hosts", x+"/hosts", "sort", "-queued", "limit", "50"),
+		get("Hosts", x+"/hosts", "sort", "-p95", "q", "7", "limit", "50"), get("Hosts", x+"/hosts/"+url.PathEscape(v.host)),
+		get("URLs", x+"/task-counts"), get("URLs", x+"/tasks", "limit", "50"),
+		get("URLs", x+"/tasks", "state", "scheduled", "limit", "50"),
+		get("URLs", x+"/tasks", "state", "failed", "limit", "50"),
+		get("URLs", x+"/tasks", "state", "excluded", "reason", "exclude", "limit", "50"),
+		get("URLs", x+"/tasks", "host", v.host, "status", "404", "limit", "50"),
+		get("URLs", x+"/tasks", "q", "nowhere", "limit", "50"), get("URLs", x+"/tasks", "q", "page-77", "limit", "50"),
+		get("Explain", x+"/explain", "url", v.url), get("Explain", x+"/graph", "around", v.url),
+		get("Explain", x+"/explain", "url", v.left), get("Records", x+"/records", "facets", "true", "limit", "50"),
+		get("Records", x+"/records", "facets", "true", "limit", "50", "q", v.rare),
 		get("Records", x+"/records", "facets", "true", "limit", "50", "q", v.frequent),
 		get("Records", x+"/records", "facets", "true", "limit", "50", "q", v.frequent+" "+v.rare, "lang", "en"),
 		get("Records", x+"/records", "facets", "true", "limit", "50", "duplicates", "near"),
 		get("Copies", x+"/clusters", "limit", "50"), get("Copies", x+"/clusters", "distance", "3", "limit", "50"),
-		get("Events", x+"/events", "limit", "200"), get("Events", x+"/steps"), get("Events", x+"/revisions"), get("Events", x+"/dead-letters"),
+		get("Events", x+"/events", "limit", "200"), get("Events", x+"/steps"), get("Events", x+"/revisions"),
+		get("Events", x+"/dead-letters"),
 	}
 }
 
 // asksOfAll are those about both large executions, or none.
 func asksOfAll(live crawl.JobID, v *samplesOf) []ask {
 	x := "/executions/big-1"
-	rules := []map[string]any{{"name": "rule", "fields": []map[string]string{{"name": "heading", "css": "h1"}, {"name": "first", "xpath": "//p[1]"}}}}
+	rules := []map[string]any{{"name": "rule",
+		"fields": []map[string]string{{"name": "heading", "css": "h1"}, {"name": "first", "xpath": "//p[1]"}}}}
 	test, check := get("Rules", "/rule-tests"), get("Rules", "/rule-checks")
 	test.body = map[string]any{"execution": "big-1", "url": v.url, "rules": rules}
 	check.body = map[string]any{"execution": "big-1", "rules": rules}
 	return []ask{
-		get("Records", x+"/records/"+v.key), get("Records", x+"/records/"+v.key+"/body"), get("Records", x+"/records/"+v.key+"/rules"),
+		get("Records", x+"/records/"+v.key), get("Records", x+"/records/"+v.key+"/body"),
+		get("Records", x+"/records/"+v.key+"/rules"),
 		get("Records", x+"/records", "facets", "true", "limit", "50", "host", v.host),
-		get("Copies", x+"/clusters/"+v.cluster, "limit", "200"),
-		get("Workflows", "/workflows", "limit", "50"), get("Workflows", "/workflows/small"), get("Workflows", "/workflows/small/versions", "limit", "100"),
+		get("Copies", x+"/clusters/"+v.cluster, "limit", "200"), get("Workflows", "/workflows", "limit", "50"),
+		get("Workflows", "/workflows/small"), get("Workflows", "/workflows/small/versions", "limit", "100"),
 		get("Workflows", "/executions", "workflow", "small", "limit", "50"), get("Workflows", "/workflows/big/versions/1"),
-		get("Compare", "/compare", "first", "big-1", "second", "big-2"), get("Compare", "/compare", "first", "big-1", "second", string(live)),
+		get("Compare", "/compare", "first", "big-1", "second", "big-2"),
+		get("Compare", "/compare", "first", "big-1", "second", string(live)),
 		get("Compare", "/compare/changes", "first", "big-1", "second", "big-2", "limit", "50"),
 		get("Compare", "/compare/changes", "first", "big-1", "second", "big-2", "change", "changed", "limit", "50"),
 		get("Compare", "/compare/changes", "first", "big-1", "second", "big-2", "change", "gone", "limit", "50"),
 		get("Compare", "/compare/changes", "first", "big-1", "second", "big-2", "change", "new", "limit", "50"),
 		get("Compare", "/compare/texts", "first", "big-1", "first_key", v.key, "second", "big-1", "second_key", v.other),
 		test, check,
-		get("Logs", "/logs", "limit", "100"), get("Logs", "/logs", "execution", "big-1", "source", "crawl", "host", v.host, "limit", "100"),
-		get("Logs", "/logs", "execution", "big-1", "source", "crawl", "q", "nowhere", "limit", "100"), get("Logs", "/logs/"+v.log),
-		get("Settings", "/settings"), get("Nodes", "/agents"),
+		get("Logs", "/logs", "limit", "100"),
+		get("Logs", "/logs", "execution", "big-1", "source", "crawl", "host", v.host, "limit", "100"),
+		get("Logs", "/logs", "execution", "big-1", "source", "crawl", "q", "nowhere", "limit", "100"),
+		get("Logs", "/logs/"+v.log), get("Settings", "/settings"), get("Nodes", "/agents"),
 	}
 }
 
@@ -117,11 +125,12 @@ func (s *servedChild) samples(ctx context.Context, id crawl.JobID) (*samplesOf, 
 		return nil, err
 	}
 	if len(hosts.Items) == 0 || len(records.Items) < 20 {
-		return nil, fmt.Errorf("%s has %d hosts and %d records in its index: try again when there are more", id, len(hosts.Items), len(records.Items))
+		return nil, fmt.Errorf("%s has %d hosts and %d records in its index: try again when there are more", id,
+			len(hosts.Items), len(records.Items))
 	}
 	words := strings.Fields(records.Items[3].Title)
-	v := &samplesOf{host: hosts.Items[0].Key, url: records.Items[0].URL, key: records.Items[0].Key, other: records.Items[9].Key,
-		rare: words[len(words)-1], frequent: "the"}
+	v := &samplesOf{host: hosts.Items[0].Key, url: records.Items[0].URL, key: records.Items[0].Key,
+		other: records.Items[9].Key, rare: words[len(words)-1], frequent: "the"}
 	for _, t := range left.Items {
 		v.left = t.URL
 	}

@@ -26,7 +26,8 @@ type servedChild struct {
 
 // startServer starts a server on the directory.
 func (b *serveBench) startServer(ctx context.Context) (*servedChild, error) {
-	args := []string{b.exe, "serve", "--dir", b.dir, "--listen", "127.0.0.1:0", "--allow-private", "--dns", b.web.DNS, "--log-level", "warn"}
+	args := []string{b.exe, "serve", "--dir", b.dir, "--listen", "127.0.0.1:0", "--allow-private", "--dns", b.web.DNS,
+		"--log-level", "warn"}
 	if b.cores != "" {
 		args = append([]string{"taskset", "-c", b.cores}, args...)
 	}

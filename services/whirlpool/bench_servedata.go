@@ -31,15 +31,16 @@ const (
 	bigFlow, smallFlow, liveFlow = "big", "small", "live"
 	leaveOut                     = `exclude: ['//[^/]+/.*[1-9][^0-9]*$']` + "\nkeep_bodies: true\n" +
 		`rules: [{name: heading, fields: [{name: heading, css: h1}, {name: kind, css: title, regex: '^(..)'}]}]` + "\n"
-	servedDefinition = "scope: any\nallow_private: true\nignore_robots: true\nsitemaps: false\nmax_depth: -1\npages_per_host: 1000000\n" +
-		"pages_per_domain: 1000000\nquery_variants: 0\ncontact: bench@whirlpool.invalid\n" +
+	servedDefinition = "scope: any\nallow_private: true\nignore_robots: true\nsitemaps: false\nmax_depth: -1\n" +
+		"pages_per_host: 1000000\npages_per_domain: 1000000\nquery_variants: 0\ncontact: bench@whirlpool.invalid\n" +
 		"politeness: {delay: 0s, ip_delay: 0s, download_factor: 0, host_connections: 16}\n"
 )
 
 // data makes what is missing of the directory.
 func (b *serveBench) data(ctx context.Context) error {
 	return b.with(ctx, func(s *servedChild, c *client.Client) error {
-		for flow, text := range map[string]string{bigFlow: "max_pages: 0\n" + leaveOut, smallFlow: "max_pages: 5\n", liveFlow: "max_pages: 0\n"} {
+		for flow, text := range map[string]string{bigFlow: "max_pages: 0\n" + leaveOut, smallFlow: "max_pages: 5\n",
+			liveFlow: "max_pages: 0\n"} {
 			if err := b.workflow(ctx, c, flow, text); err != nil {
 				return err
 			}
@@ -65,7 +66,8 @@ func (b *serveBench) workflow(ctx context.Context, c *client.Client, slug, more 
 	}
 	source := "seeds: " + string(seeds) + "\n" + servedDefinition + more
 	if _, err := c.Workflow(ctx, slug); client.IsNotFound(err) {
-		_, err = c.CreateWorkflow(ctx, api.NewWorkflow{Name: slug, Slug: slug, Source: source, Message: "made by whirlpool bench serve"})
+		_, err = c.CreateWorkflow(ctx,
+			api.NewWorkflow{Name: slug, Slug: slug, Source: source, Message: "made by whirlpool bench serve"})
 		return err
 	}
 	_, err = c.AddVersion(ctx, slug, api.NewVersion{Source: source, Message: "the web has another port"})
@@ -143,8 +145,9 @@ func (b *serveBench) describe(ctx context.Context, s *servedChild) error {
 		if err != nil || e.Stats == nil {
 			return fmt.Errorf("%s has no figures: %w", id, err)
 		}
-		fmt.Fprintf(b.out, "%s: %s, %d URLs and %d records indexed, %d hosts; index %d MB, crawl.log %d MB, pages.jsonl %d MB\n", id, e.State, index.URLs,
-			index.Records, e.Stats.Hosts, size>>20, b.megabytes(id, "crawl.log"), b.megabytes(id, "pages.jsonl"))
+		fmt.Fprintf(b.out,
+			"%s: %s, %d URLs and %d records indexed, %d hosts; index %d MB, crawl.log %d MB, pages.jsonl %d MB\n", id, e.State,
+			index.URLs, index.Records, e.Stats.Hosts, size>>20, b.megabytes(id, "crawl.log"), b.megabytes(id, "pages.jsonl"))
 	}
 	return nil
 }

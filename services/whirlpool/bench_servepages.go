@@ -41,7 +41,8 @@ func (b *serveBench) answers(ctx context.Context) error {
 			return err
 		}
 		began := time.Now()
-		fmt.Fprintf(b.out, "%-12s %-78s %8s %8s %8s %8s %9s\n", "page", "request", "first", "p50 ms", "p95 ms", "max ms", "bytes")
+		fmt.Fprintf(b.out, "%-12s %-78s %8s %8s %8s %8s %9s\n", "page", "request", "first", "p50 ms", "p95 ms", "max ms",
+			"bytes")
 		for _, a := range asks {
 			if err := b.measure(ctx, s, a); err != nil {
 				return err
@@ -51,7 +52,8 @@ func (b *serveBench) answers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "meanwhile %s fetched %.0f pages a second\n", live, float64(after-before)/time.Since(began).Seconds())
+		fmt.Fprintf(b.out, "meanwhile %s fetched %.0f pages a second\n", live,
+			float64(after-before)/time.Since(began).Seconds())
 		return b.cancelLive(ctx, c)
 	})
 }
@@ -111,8 +113,8 @@ func (b *serveBench) measure(ctx context.Context, s *servedChild, a ask) error {
 	if p95 := rest[len(rest)*19/20]; max(p95, first) > 200*time.Millisecond {
 		mark = "  over 200 ms"
 	}
-	fmt.Fprintf(b.out, "%-12s %-78s %8.1f %8.1f %8.1f %8.1f %9d%s\n", a.page, a.name(), ms(first), ms(rest[len(rest)/2]), ms(rest[len(rest)*19/20]),
-		ms(rest[len(rest)-1]), size, mark)
+	fmt.Fprintf(b.out, "%-12s %-78s %8.1f %8.1f %8.1f %8.1f %9d%s\n", a.page, a.name(), ms(first), ms(rest[len(rest)/2]),
+		ms(rest[len(rest)*19/20]), ms(rest[len(rest)-1]), size, mark)
 	return nil
 }
 

@@ -27,8 +27,8 @@ func openPages(id crawl.JobID) map[string][]renewed {
 	x := "/executions/" + string(id)
 	first200 := []string{"sort", "-queued", "limit", "200"}
 	return map[string][]renewed{
-		"Live": {{get("", x), told}, {get("", x+"/status"), told}, {get("", x+"/series"), told}, {get("", x+"/whirl"), 3 * time.Second},
-			{get("", x+"/hosts", first200...), 3 * time.Second},
+		"Live": {{get("", x), told}, {get("", x+"/status"), told}, {get("", x+"/series"), told},
+			{get("", x+"/whirl"), 3 * time.Second}, {get("", x+"/hosts", first200...), 3 * time.Second},
 			{get("", "/logs", "execution", string(id), "source", "crawl", "limit", "12"), 1500 * time.Millisecond}},
 		"Hosts": {{get("", x), told}, {get("", x+"/hosts", "sort", "-queued", "limit", "50"), told}},
 	}
@@ -99,7 +99,8 @@ func (b *serveBench) studio(ctx context.Context) error {
 }
 
 func (b *serveBench) pairsOf(ctx context.Context, s *servedChild, page string, id crawl.JobID) error {
-	fmt.Fprintf(b.out, "%-6s %5s %14s %14s %8s %12s %12s %8s\n", "page", "pair", "CPU ms/page", "with studio", "ratio", "pages/s", "with studio", "asked")
+	fmt.Fprintf(b.out, "%-6s %5s %14s %14s %8s %12s %12s %8s\n", "page", "pair", "CPU ms/page", "with studio", "ratio",
+		"pages/s", "with studio", "asked")
 	var cpu, rate []float64
 	for i := range b.pairs {
 		var pair [2]window // without, with
@@ -112,11 +113,11 @@ func (b *serveBench) pairsOf(ctx context.Context, s *servedChild, page string, i
 			pair[with] = *w
 		}
 		cpu, rate = append(cpu, pair[1].cpuPerPage()/pair[0].cpuPerPage()), append(rate, pair[1].rate()/pair[0].rate())
-		fmt.Fprintf(b.out, "%-6s %5d %14.3f %14.3f %8.3f %12.0f %12.0f %8d\n", page, i+1, pair[0].cpuPerPage(), pair[1].cpuPerPage(), cpu[i], pair[0].rate(),
-			pair[1].rate(), pair[1].asked)
+		fmt.Fprintf(b.out, "%-6s %5d %14.3f %14.3f %8.3f %12.0f %12.0f %8d\n", page, i+1, pair[0].cpuPerPage(),
+			pair[1].cpuPerPage(), cpu[i], pair[0].rate(), pair[1].rate(), pair[1].asked)
 	}
-	fmt.Fprintf(b.out, "%s open: CPU time a page × %.3f, pages a second × %.3f (medians of %d pairs; means %.3f, %.3f)\n", page, median(cpu), median(rate),
-		b.pairs, geometric(cpu), geometric(rate))
+	fmt.Fprintf(b.out, "%s open: CPU time a page × %.3f, pages a second × %.3f (medians of %d pairs; means %.3f, %.3f)\n",
+		page, median(cpu), median(rate), b.pairs, geometric(cpu), geometric(rate))
 	return nil
 }
 
@@ -129,7 +130,8 @@ func geometric(v []float64) float64 {
 }
 
 // windowOf measures one window.
-func (b *serveBench) windowOf(ctx context.Context, s *servedChild, page string, id crawl.JobID, with bool) (w *window, err error) {
+func (b *serveBench) windowOf(ctx context.Context, s *servedChild, page string, id crawl.JobID,
+	with bool) (w *window, err error) {
 	done := func() (int, error) { return 0, nil }
 	if with {
 		done = s.open(ctx, page, id)
@@ -160,7 +162,8 @@ func (b *serveBench) start(ctx context.Context) error {
 		err := b.with(ctx, func(s *servedChild, _ *client.Client) error {
 			began := time.Now()
 			_, err := s.do(ctx, get("", "/executions", "limit", "100"))
-			fmt.Fprintf(b.out, "start %d: %v until it listens, first answer %v later\n", i+1, s.ready.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+			fmt.Fprintf(b.out, "start %d: %v until it listens, first answer %v later\n", i+1, s.ready.Round(time.Millisecond),
+				time.Since(began).Round(time.Millisecond))
 			return err
 		})
 		if err != nil {
@@ -182,7 +185,8 @@ func (b *serveBench) idle(ctx context.Context) error {
 		case <-time.After(10 * time.Second):
 		}
 		rss, anon, files, err := s.memory()
-		fmt.Fprintf(b.out, "idle with %d executions: %d MB resident (%d MB its own), %d open files\n", len(all), rss>>20, anon>>20, files)
+		fmt.Fprintf(b.out, "idle with %d executions: %d MB resident (%d MB its own), %d open files\n", len(all), rss>>20,
+			anon>>20, files)
 		return err
 	})
 }

@@ -38,7 +38,8 @@ titles and texts, and no URLs; pages for training and pages for tests are kept a
 	}
 	cmd.Flags().BoolVar(&heldOut, "held-out", false, "topics on which nothing was tuned")
 	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture of the first figures (SVG)")
-	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
+	cmd.Flags().StringArrayVar(&named, "topic", nil,
+		"a topic, and a regular expression of the URLs that are about it: `NAME=PATTERN`")
 	return cmd
 }
 
@@ -62,7 +63,8 @@ func measureTopics(cmd *cobra.Command, from string, topics []topicbench.Topic, p
 	if err != nil || picture == "" {
 		return err
 	}
-	svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best}, topicbench.Marks[0])
+	svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Classes, topicbench.Best},
+		topicbench.Marks[0])
 	return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 }
 

@@ -30,20 +30,24 @@ by its path, which no model sees; examples are not counted. Nothing but the loop
 				return err
 			}
 			live.Dir, live.Out = args[0], cmd.OutOrStdout()
-			fmt.Fprintf(live.Out, "whirlpool bench topic-live %s --pages %d --draws %d --delay %v\n", args[0], live.Pages, live.Draws, live.Delay)
+			fmt.Fprintf(live.Out, "whirlpool bench topic-live %s --pages %d --draws %d --delay %v\n", args[0], live.Pages,
+				live.Draws, live.Delay)
 			drawn, err := live.Run(cmd.Context(), topics)
 			if err != nil || picture == "" {
 				return err
 			}
-			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Plain, topicbench.LiveBest}, live.Pages)
+			svg := topicbench.Picture(drawn, []topicbench.Order{topicbench.Breadth, topicbench.Plain, topicbench.LiveBest},
+				live.Pages)
 			return os.WriteFile(picture, svg, 0o644) //nolint:gosec // a picture for everybody
 		}),
 	}
 	cmd.Flags().IntVar(&live.Pages, "pages", 250, "pages of each crawl that count")
 	cmd.Flags().IntVar(&live.Draws, "draws", 3, "draws of examples; figures are their means")
 	cmd.Flags().DurationVar(&live.Delay, "delay", 20*time.Millisecond, "time between two requests to a host")
-	cmd.Flags().StringSliceVar(&live.Begin, "begin", live.Begin, "pages where documentation begins, each on a host of its own")
+	cmd.Flags().StringSliceVar(&live.Begin, "begin", live.Begin,
+		"pages where documentation begins, each on a host of its own")
 	cmd.Flags().StringVar(&picture, "picture", "", "`file` for a picture (SVG)")
-	cmd.Flags().StringArrayVar(&named, "topic", nil, "a topic, and a regular expression of the paths that are about it: `NAME=PATTERN`")
+	cmd.Flags().StringArrayVar(&named, "topic", nil,
+		"a topic, and a regular expression of the paths that are about it: `NAME=PATTERN`")
 	return cmd
 }

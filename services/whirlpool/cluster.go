@@ -15,8 +15,9 @@ import (
 // file of a node's programs, or empty to take it from the environment or the usual file.
 func clusterFlag(cmd *cobra.Command) *clusterRef {
 	ref := &clusterRef{}
-	cmd.Flags().StringVar(&ref.file, "cluster", "", "ask the cluster that this node configuration `file` names (without =FILE: "+
-		"WHIRLPOOL_* variables, WHIRLPOOL_CONFIG or "+process.DefaultFile+")")
+	cmd.Flags().StringVar(&ref.file, "cluster", "",
+		"ask the cluster that this node configuration `file` names (without =FILE: "+
+			"WHIRLPOOL_* variables, WHIRLPOOL_CONFIG or "+process.DefaultFile+")")
 	cmd.Flags().Lookup("cluster").NoOptDefVal = clusterFromEnvironment
 	ref.cmd = cmd
 	return ref

@@ -46,10 +46,12 @@ func newCluster(t *testing.T) *clusterUnderTest {
 	c := &clusterUnderTest{t: t, subsystem: cfg.Subsystems}
 	name := "whirlpool_cmd_" + strings.ToLower(rand.Text()[:10])
 	spool := t.TempDir()
-	c.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+cfg.Management, "WHIRLPOOL_POSTGRES_URL="+c.database(name),
-		"WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t), "WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=",
-		"WHIRLPOOL_ZOOKEEPER_ADDRESSES=", "WHIRLPOOL_DISK_SPOOL="+spool, "WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true",
-		"WHIRLPOOL_FETCH_DNS="+web.DNSAddr(), "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0", "WHIRLPOOL_PPROF_LISTEN=", "WHIRLPOOL_CONFIG=")
+	c.env = append(os.Environ(), "WHIRLPOOL_RABBITMQ_MANAGEMENT_URL="+cfg.Management,
+		"WHIRLPOOL_POSTGRES_URL="+c.database(name), "WHIRLPOOL_MONGODB_URL="+servicetest.MongoDB(t),
+		"WHIRLPOOL_MONGODB_DATABASE="+name, "WHIRLPOOL_MEMCACHED_ADDRESSES=", "WHIRLPOOL_ZOOKEEPER_ADDRESSES=",
+		"WHIRLPOOL_DISK_SPOOL="+spool, "WHIRLPOOL_DISK_LIMIT=1", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true",
+		"WHIRLPOOL_FETCH_DNS="+web.DNSAddr(), "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0", "WHIRLPOOL_PPROF_LISTEN=",
+		"WHIRLPOOL_CONFIG=")
 	for section, address := range map[string]string{"SUBSYSTEMS": cfg.Subsystems, "FRONTIER": cfg.Frontier} {
 		u, err := url.Parse(address)
 		c.check(err)
@@ -115,7 +117,8 @@ func (c *clusterUnderTest) run(args ...string) result {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		c.t.Fatalf("whirlpool %s: %v %v\n%s\nnode:\n%s", strings.Join(args, " "), err, ctx.Err(), errs.String(), c.log.String())
+		c.t.Fatalf("whirlpool %s: %v %v\n%s\nnode:\n%s", strings.Join(args, " "), err, ctx.Err(), errs.String(),
+			c.log.String())
 	}
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
@@ -193,9 +196,10 @@ func (c *clusterUnderTest) buryBytes(id byte, topic string, body []byte) {
 	ch, err := conn.Channel()
 	c.check(err)
 	c.check(ch.Confirm(false))
-	confirm, err := ch.PublishWithDeferredConfirmWithContext(context.Background(), "wh_subsystems", "dead", true, false, amqp.Publishing{
-		MessageId: crawl.MessageID{id}.String(), ContentType: "application/cbor", DeliveryMode: amqp.Persistent, Body: body,
-		Headers: amqp.Table{"x-topic": topic, "x-reason": fmt.Sprint("planted ", id), "x-at": time.Now().UnixMilli()}})
+	confirm, err := ch.PublishWithDeferredConfirmWithContext(context.Background(), "wh_subsystems", "dead", true, false,
+		amqp.Publishing{
+			MessageId: crawl.MessageID{id}.String(), ContentType: "application/cbor", DeliveryMode: amqp.Persistent, Body: body,
+			Headers: amqp.Table{"x-topic": topic, "x-reason": fmt.Sprint("planted ", id), "x-at": time.Now().UnixMilli()}})
 	c.check(err)
 	if !confirm.Wait() {
 		c.t.Fatal("the broker did not take a dead letter")

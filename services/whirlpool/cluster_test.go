@@ -20,7 +20,8 @@ import (
 func TestCommandsOverACluster(t *testing.T) {
 	c := newCluster(t)
 	dir := crawled(t) // what one machine found
-	if text := c.must("status", "--cluster"); !strings.Contains(text, "no jobs") || !strings.Contains(text, "none is connected") {
+	if text := c.must("status", "--cluster"); !strings.Contains(text, "no jobs") ||
+		!strings.Contains(text, "none is connected") {
 		t.Errorf("status of an empty cluster:\n%s", text)
 	}
 	c.startNode()
@@ -68,14 +69,17 @@ func TestCommandsOverACluster(t *testing.T) {
 func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 	want := statusOf(t, dir)
 	got := decode[report.Status](t, c.must("status", "--cluster", "--job", "test", "--json"))
-	if got.State != report.StateFinished || got.Open != 0 || got.Queued != 0 || got.InFlight != 0 || got.DeadLetters != 0 || got.Ended.IsZero() {
-		t.Errorf("%s, %d open, %d queued, %d in flight, %d dead letters, ended %v; want a finished job", got.State, got.Open, got.Queued,
-			got.InFlight, got.DeadLetters, got.Ended)
+	if got.State != report.StateFinished || got.Open != 0 || got.Queued != 0 || got.InFlight != 0 ||
+		got.DeadLetters != 0 || got.Ended.IsZero() {
+		t.Errorf("%s, %d open, %d queued, %d in flight, %d dead letters, ended %v; want a finished job", got.State, got.Open,
+			got.Queued, got.InFlight, got.DeadLetters, got.Ended)
 	}
 	// Of the copies that come at once any may be the original, and only an original's links are followed twice: so the
 	// counts of URLs agree.
-	if got.Pages != want.Pages || got.Records == 0 && got.RecordsUnknown == "" || got.Records > got.Pages || got.Claimed != want.Claimed {
-		t.Errorf("%d pages, %d records, %d claimed; a directory has %d pages, %d claimed", got.Pages, got.Records, got.Claimed, want.Pages, want.Claimed)
+	if got.Pages != want.Pages || got.Records == 0 && got.RecordsUnknown == "" || got.Records > got.Pages ||
+		got.Claimed != want.Claimed {
+		t.Errorf("%d pages, %d records, %d claimed; a directory has %d pages, %d claimed", got.Pages, got.Records,
+			got.Claimed, want.Pages, want.Claimed)
 	}
 	for name, n := range want.Verdicts {
 		if got.Verdicts[name] != n {
@@ -87,7 +91,8 @@ func checkClusterStatus(t *testing.T, c *clusterUnderTest, dir string) {
 		t.Errorf("%d left out, in the directory %d", got, want)
 	}
 	text := c.must("status", "--cluster", "--job", "test")
-	for _, want := range []string{"cluster  ", "job            test, from http", "state          finished", "status codes", "frontier.outcome", "programs       ", ": node"} {
+	for _, want := range []string{"cluster  ", "job            test, from http", "state          finished", "status codes",
+		"frontier.outcome", "programs       ", ": node"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -101,7 +106,8 @@ func checkClusterPipeline(t *testing.T, c *clusterUnderTest, pages int64) {
 	const topics = 9 // with those of the frontier, and that of renders
 	for begin := time.Now(); ; {
 		all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json"))
-		if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != pages || len(all.Pipeline.Topics) != topics || all.Pipeline.Hosts == 0 {
+		if len(all.Jobs) != 1 || all.Jobs[0].Job != "test" || all.Jobs[0].Pages != pages ||
+			len(all.Pipeline.Topics) != topics || all.Pipeline.Hosts == 0 {
 			t.Fatalf("status of the cluster: jobs %+v, pipeline %+v", all.Jobs, *all.Pipeline)
 		}
 		if all.Pipeline.Topics[0].Consumers == 1 {
@@ -117,8 +123,8 @@ func checkClusterCopy(t *testing.T, c *clusterUnderTest) {
 	url := c.text("SELECT url FROM fingerprints WHERE page_type = 1 LIMIT 1")
 	of := c.text("SELECT o.url FROM fingerprints f JOIN fingerprints o ON o.page_id = f.content_id WHERE f.url = $1", url)
 	e := decode[report.Explanation](t, c.must("explain", "--cluster", "--json", url))
-	if e.Content == nil || e.Content.DuplicateOf.String() != of || e.Fingerprint == nil || e.Fingerprint.DuplicateOf.String() != of ||
-		!strings.Contains(e.Answer, of) || len(e.Attempts) == 0 {
+	if e.Content == nil || e.Content.DuplicateOf.String() != of || e.Fingerprint == nil ||
+		e.Fingerprint.DuplicateOf.String() != of || !strings.Contains(e.Answer, of) || len(e.Attempts) == 0 {
 		t.Errorf("%s, a copy of %s, is explained as %+v", url, of, e)
 	}
 }
@@ -148,8 +154,9 @@ func checkSoundAudit(t *testing.T, c *clusterUnderTest) {
 		t.Errorf("audit says\n%s", text)
 	}
 	r := decode[crawl.AuditReport](t, c.must("audit", "--cluster", "--json"))
-	if r.Cluster == nil || !r.Cluster.Still || r.Open != 0 || r.Done == 0 || r.Pages == 0 || r.Cluster.Copies == 0 || r.Cluster.Unstored == 0 ||
-		r.Pages != r.Cluster.Originals+r.Cluster.Copies || r.Pages+r.Cluster.Unstored != r.Cluster.Fetched {
+	if r.Cluster == nil || !r.Cluster.Still || r.Open != 0 || r.Done == 0 || r.Pages == 0 || r.Cluster.Copies == 0 ||
+		r.Cluster.Unstored == 0 || r.Pages != r.Cluster.Originals+r.Cluster.Copies ||
+		r.Pages+r.Cluster.Unstored != r.Cluster.Fetched {
 		t.Errorf("audit: %+v, %+v", r, r.Cluster)
 	}
 }
@@ -163,14 +170,16 @@ func checkClusterReplay(t *testing.T, c *clusterUnderTest) {
 	c.bury(3, &crawl.Claim{Batch: crawl.Batch{Job: "another", Tasks: []crawl.Task{unseen}}})
 	c.buryBytes(4, crawl.TopicFetch, []byte("no event"))
 	letters := decode[[]report.Letter](t, c.must("replay", "--cluster", "--list", "--json"))
-	if len(letters) != 4 || letters[0].Job != "test" || letters[0].Reason != "planted 1" || string(letters[3].Event) != "null" {
+	if len(letters) != 4 || letters[0].Job != "test" || letters[0].Reason != "planted 1" ||
+		string(letters[3].Event) != "null" {
 		t.Fatalf("dead letters %+v", letters)
 	}
 	if text := c.must("replay", "--cluster", "--list"); !strings.Contains(text, "1 cannot be read") ||
 		!regexp.MustCompile(`-\s+\S+\s+fetch\s+20\d\d-\S+Z\s+8\s+planted 4`).MatchString(text) {
 		t.Errorf("queue, time and size of the letter that nobody can read are not in\n%s", text)
 	}
-	if text := c.must("replay", "--cluster", "--job", "test", "--topic", "due", "--dry-run"); strings.Count(text, "planted") != 1 {
+	if text := c.must("replay", "--cluster", "--job", "test", "--topic", "due", "--dry-run"); strings.Count(text,
+		"planted") != 1 {
 		t.Errorf("the letters of one topic and job:\n%s", text)
 	}
 	if r := c.run("replay", "--cluster", "ffff"); r.exit != exitFailure || !strings.Contains(r.stderr, "ffff") {
@@ -197,7 +206,8 @@ func checkClusterReplay(t *testing.T, c *clusterUnderTest) {
 }
 
 func checkJobControl(t *testing.T, c *clusterUnderTest) {
-	if r := c.run("pause", "--cluster", "--job", "test"); r.exit != exitFailure || !strings.Contains(r.stderr, "finished") {
+	if r := c.run("pause", "--cluster", "--job", "test"); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "finished") {
 		t.Errorf("pause of a finished job: exit status %d, %s", r.exit, r.stderr)
 	}
 	seeds := web.Web().Seeds()
@@ -205,8 +215,8 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 	if err := os.WriteFile(blacklist, []byte("elsewhere.test # never\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.must("seed", "--cluster", "--job", "slow", "--scope", "host", "--delay", "2s", "--no-sitemaps", "--ignore-robots", "--blacklist", blacklist,
-		seeds[0])
+	c.must("seed", "--cluster", "--job", "slow", "--scope", "host", "--delay", "2s", "--no-sitemaps", "--ignore-robots",
+		"--blacklist", blacklist, seeds[0])
 	if err := os.Remove(blacklist); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +225,8 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 			t.Errorf("%q with two jobs: exit status %d, %s", args, r.exit, r.stderr)
 		}
 	}
-	if r := c.run("explain", "--cluster", "--job", "nobody", seeds[0]); r.exit != exitFailure || !strings.Contains(r.stderr, "slow, test") {
+	if r := c.run("explain", "--cluster", "--job", "nobody", seeds[0]); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "slow, test") {
 		t.Errorf("a job that is not there: exit status %d, %s", r.exit, r.stderr)
 	}
 	slow := func() report.Status {
@@ -240,7 +251,8 @@ func checkJobControl(t *testing.T, c *clusterUnderTest) {
 		t.Errorf("state %s, want running", s.State)
 	}
 	c.must("stop", "--cluster", "--job", "slow")
-	if r := c.run("status", "--cluster", "--job", "slow", "--wait"); r.exit != exitStopped || !strings.Contains(r.stderr, "slow: stopped") {
+	if r := c.run("status", "--cluster", "--job", "slow", "--wait"); r.exit != exitStopped ||
+		!strings.Contains(r.stderr, "slow: stopped") {
 		t.Errorf("waiting for a stopped job: exit status %d, %s", r.exit, r.stderr)
 	}
 }
@@ -263,7 +275,8 @@ func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 		}
 	}
 	insert := func(id, url string) {
-		_, err := records.InsertOne(context.Background(), bson.D{{Key: "_id", Value: parseURL(t, id).Key().String()}, {Key: "url", Value: url}})
+		_, err := records.InsertOne(context.Background(),
+			bson.D{{Key: "_id", Value: parseURL(t, id).Key().String()}, {Key: "url", Value: url}})
 		c.check(err)
 	}
 	key := func(url string) []byte { k := parseURL(t, url).Key(); return k[:] }
@@ -313,5 +326,6 @@ func checkDamageIsNamed(t *testing.T, c *clusterUnderTest) {
 
 // names reports whether a text names something whole: a host's first page is the beginning of its others.
 func names(text, what string) bool {
-	return slices.ContainsFunc([]string{" ", "\n", ": "}, func(end string) bool { return strings.Contains(text, what+end) })
+	return slices.ContainsFunc([]string{" ", "\n", ": "},
+		func(end string) bool { return strings.Contains(text, what+end) })
 }

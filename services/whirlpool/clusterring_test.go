@@ -72,8 +72,8 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	c := newCluster(t)
 	far := servicetest.Start(t, "rabbitmq")
 	address, api := hostOf(t, far.Address(t, "AMQP")), hostOf(t, far.Address(t, "RABBITMQ_API"))
-	c.env = append(c.env, "WHIRLPOOL_NODE=a", "WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t), "WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(),
-		"WHIRLPOOL_RING_MANAGEMENT=b=http://"+api)
+	c.env = append(c.env, "WHIRLPOOL_NODE=a", "WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t),
+		"WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(), "WHIRLPOOL_RING_MANAGEMENT=b=http://"+api)
 	cfg, err := process.Load("", c.env)
 	c.check(err)
 	theirs := node.NodeConfig(cfg, "b", address)
@@ -92,7 +92,8 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	}
 	c.must("seed", "--cluster", "-c", newTarget(t, nil).args[2])
 	claim := func(path string) *crawl.Claim {
-		return &crawl.Claim{Batch: crawl.Batch{Job: "test", Tasks: []crawl.Task{{Job: "test", URL: parseURL(t, web.Web().Seeds()[0]+path)}}}}
+		return &crawl.Claim{Batch: crawl.Batch{Job: "test",
+			Tasks: []crawl.Task{{Job: "test", URL: parseURL(t, web.Web().Seeds()[0]+path)}}}}
 	}
 	c.bury(1, claim("near"))
 	near := c.subsystem
@@ -101,15 +102,17 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 	c.bury(3, claim("farther"))
 
 	all := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
-	if len(all.Ring.Nodes) != 2 || all.Ring.Nodes[0].Dead != 1 || all.Ring.Nodes[1].Dead != 2 || all.DeadLetters != 3 || !all.Ring.Nodes[1].Registered ||
-		all.Ring.Nodes[0].UnderWay == 0 || all.Ring.Nodes[1].UnderWay != 0 || all.Ring.Vnodes != 60 {
+	if len(all.Ring.Nodes) != 2 || all.Ring.Nodes[0].Dead != 1 || all.Ring.Nodes[1].Dead != 2 || all.DeadLetters != 3 ||
+		!all.Ring.Nodes[1].Registered || all.Ring.Nodes[0].UnderWay == 0 || all.Ring.Nodes[1].UnderWay != 0 ||
+		all.Ring.Vnodes != 60 {
 		t.Errorf("%d dead letters, ring %+v", all.DeadLetters, all.Ring)
 	}
 	letters := c.must("replay", "--cluster", "--list")
 	if !strings.HasPrefix(letters, "NODE") || strings.Count(letters, "\nb ") != 2 || strings.Count(letters, "\na ") != 1 {
 		t.Errorf("letters:\n%s", letters)
 	}
-	if r := c.run("replay", "--cluster", crawl.MessageID{2}.String()); r.exit != exitOK || !strings.Contains(r.stderr, "1 of 1") {
+	if r := c.run("replay", "--cluster", crawl.MessageID{2}.String()); r.exit != exitOK ||
+		!strings.Contains(r.stderr, "1 of 1") {
 		t.Errorf("replay of a letter of b: exit status %d, %s", r.exit, r.stderr)
 	}
 	all = decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")).Pipeline
@@ -123,11 +126,13 @@ func TestCommandsOverTwoNodes(t *testing.T) {
 		t.Errorf("b is away:\n%s", text)
 	}
 	r := c.run("audit", "--cluster")
-	if text := r.stdout; r.exit != exitUnproven || !strings.Contains(text, "later  not proven") || !strings.Contains(text, "is not known: b") || strings.Contains(text, "WRONG") {
+	if text := r.stdout; r.exit != exitUnproven || !strings.Contains(text, "later  not proven") ||
+		!strings.Contains(text, "is not known: b") || strings.Contains(text, "WRONG") {
 		t.Errorf("audit without b: exit status %d\n%s", r.exit, text)
 	}
 	r = c.run("replay", "--cluster")
-	if r.exit != exitFailure || !strings.Contains(r.stderr, "1 of 1 messages put back") || !strings.Contains(r.stderr, "node b ("+address+")") {
+	if r.exit != exitFailure || !strings.Contains(r.stderr, "1 of 1 messages put back") ||
+		!strings.Contains(r.stderr, "node b ("+address+")") {
 		t.Errorf("replay without b: exit status %d, %s", r.exit, r.stderr)
 	}
 }

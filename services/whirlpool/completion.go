@@ -40,8 +40,9 @@ func valuesOf(flag string) []cobra.Completion {
 
 // namesFile and namesDir are the flags whose values are files, with the ends of their names, and directories.
 var (
-	namesFile = map[string][]string{"config": {"yml", "yaml"}, "cluster": {"yml", "yaml"}, "blacklist": nil, "cpuprofile": nil, "browser": nil}
-	namesDir  = map[string]bool{"out": true, "dir": true, "profile": true}
+	namesFile = map[string][]string{"config": {"yml", "yaml"}, "cluster": {"yml", "yaml"}, "blacklist": nil,
+		"cpuprofile": nil, "browser": nil}
+	namesDir = map[string]bool{"out": true, "dir": true, "profile": true}
 )
 
 // takesFile finds the commands whose arguments are files.
@@ -53,7 +54,8 @@ func complete(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		complete(c)
 	}
-	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() && !takesFile.MatchString(cmd.Use) {
+	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() &&
+		!takesFile.MatchString(cmd.Use) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -62,7 +62,8 @@ func TestACompressedCrawl(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(tg.dir, "pages.jsonl")); err == nil {
 		t.Error("there is a pages.jsonl, too")
 	}
-	if r := whirlpool(t, append(tg.args, "--store", "jsonl")...); r.exit != exitUsage || !strings.Contains(r.stderr, file) {
+	if r := whirlpool(t, append(tg.args, "--store", "jsonl")...); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, file) {
 		t.Errorf("--store jsonl over compressed records: exit status %d, %s", r.exit, r.stderr)
 	}
 	r := whirlpool(t, "crawl", "--compress", "-o", crawled(t))

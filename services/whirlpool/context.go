@@ -29,8 +29,8 @@ that runs in ./whirlpool-data. WHIRLPOOL_CONTEXT and WHIRLPOOL_API_KEY win over 
 
 func newContextAdd() *cobra.Command {
 	var address, key string
-	cmd := &cobra.Command{Use: "add NAME --server URL", Short: "Keep a server by name, and make it the current one", Args: cobra.ExactArgs(1),
-		Example: "  whirlpool context add office --server https://crawl.example.org --key wpk_…"}
+	cmd := &cobra.Command{Use: "add NAME --server URL", Short: "Keep a server by name, and make it the current one",
+		Args: cobra.ExactArgs(1), Example: "  whirlpool context add office --server https://crawl.example.org --key wpk_…"}
 	cmd.Flags().StringVar(&address, "server", "", "`address` of the server, such as http://127.0.0.1:8711")
 	cmd.Flags().StringVar(&key, "key", "", "API key (default: WHIRLPOOL_API_KEY); `whirlpool key` makes one on the server")
 	_ = cmd.MarkFlagRequired("server") // it was declared above
@@ -47,7 +47,8 @@ func newContextAdd() *cobra.Command {
 			return err
 		}
 		if !me.SignedIn {
-			return errors.New("the server does not know the key: `whirlpool key create NAME` there makes one, then give it as --key")
+			return errors.New("the server does not know the key: `whirlpool key create NAME` there makes one, then give it as " +
+				"--key")
 		}
 		known, err := readContexts()
 		if err != nil {
@@ -90,7 +91,8 @@ func changeContexts(name string, change func(*contexts)) error {
 		return err
 	}
 	if known.Servers[name] == nil {
-		return usage("there is no context %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(known.Servers)), ", "))
+		return usage("there is no context %q: there are %s", name,
+			strings.Join(slices.Sorted(maps.Keys(known.Servers)), ", "))
 	}
 	change(known)
 	return known.write()

@@ -100,7 +100,8 @@ const defaultData = "whirlpool-data"
 func runningServer(dir string) (*server, error) {
 	data, err := os.ReadFile(filepath.Join(dir, runningFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no server runs in %s: start one with `whirlpool serve`, or name one with --server, --context or --dir", dir)
+		return nil, fmt.Errorf("no server runs in %s: start one with `whirlpool serve`, or name one with --server, "+
+			"--context or --dir", dir)
 	}
 	s := new(server)
 	if err == nil {
@@ -140,7 +141,8 @@ func (r *serverRef) find() (*server, error) {
 	}
 	s := known.Servers[name]
 	if s == nil {
-		return nil, usage("there is no context %q: `whirlpool context list` shows them, `whirlpool context add` makes one", name)
+		return nil, usage("there is no context %q: `whirlpool context list` shows them, `whirlpool context add` makes one",
+			name)
 	}
 	return s, nil
 }

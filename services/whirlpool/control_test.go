@@ -61,7 +61,8 @@ func TestAStoppedCrawlResumedEndsLikeAnUndisturbedOne(t *testing.T) {
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGHUP) // where the tests run under nohup, the crawl would inherit that it is ignored
 	defer signal.Stop(ignored)
-	for name, sig := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "terminated": syscall.SIGTERM, "hang-up": syscall.SIGHUP} {
+	for name, sig := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "terminated": syscall.SIGTERM,
+		"hang-up": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) { stopAndResume(t, sig) })
 	}
 }
@@ -78,8 +79,8 @@ func stopAndResume(t *testing.T, sig os.Signal) {
 	must(t, tg.args...)
 	got, want := statusOf(t, tg.dir), statusOf(t, crawled(t))
 	if got.State != report.StateFinished || got.Pages != want.Pages || got.Claimed != want.Claimed {
-		t.Errorf("resumed: %s with %d pages of %d claimed URLs; undisturbed: %d of %d", got.State, got.Pages, got.Claimed, want.Pages,
-			want.Claimed)
+		t.Errorf("resumed: %s with %d pages of %d claimed URLs; undisturbed: %d of %d", got.State, got.Pages, got.Claimed,
+			want.Pages, want.Claimed)
 	}
 	must(t, "audit", "-o", tg.dir)
 }

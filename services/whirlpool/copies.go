@@ -93,17 +93,19 @@ func (s *copySource) seeds() []weburl.URL {
 
 // mirror writes a copy that can be browsed.
 func (s *copySource) mirror(ctx context.Context, dir string, say func(string, ...any)) error {
-	sum, err := mirror.Write(ctx, mirror.Options{Archives: s.archives, Dir: dir, Canonical: s.job.Canonicalizer().Canonical,
-		Seeds: s.seeds(), Keep: s.keep, Pages: urlsOf(pagesIn(s.pages()))})
+	sum, err := mirror.Write(ctx, mirror.Options{Archives: s.archives, Dir: dir,
+		Canonical: s.job.Canonicalizer().Canonical, Seeds: s.seeds(), Keep: s.keep, Pages: urlsOf(pagesIn(s.pages()))})
 	if err != nil {
 		return fmt.Errorf("mirror %s: %w", dir, err)
 	}
 	say("  %s/index.html  a copy to browse: %d files, %d of them pages\n", dir, sum.Files, sum.Pages)
 	if sum.Missing > 0 {
-		say("  %d references to assets lead to the network: these were not fetched; crawl.log and `whirlpool explain` tell why\n", sum.Missing)
+		say("  %d references to assets lead to the network: these were not fetched; crawl.log and `whirlpool explain` tell "+
+			"why\n", sum.Missing)
 	}
 	if sum.Absent > 0 {
-		say("  %d pages are not in the copy, as they were fetched before the crawl kept an archive: --fresh fetches all anew\n", sum.Absent)
+		say("  %d pages are not in the copy, as they were fetched before the crawl kept an archive: --fresh fetches all "+
+			"anew\n", sum.Absent)
 	}
 	if sum.Damaged > 0 {
 		say("  %d answers are missing in the copy: the archive refers to bodies that it does not hold\n", sum.Damaged)
@@ -120,8 +122,8 @@ func (s *copySource) wacz(ctx context.Context, file string, say func(string, ...
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	sum, err := wacz.Write(ctx, wacz.Options{Archives: s.archives, File: to, Title: string(s.job.ID), Pages: pagesIn(s.pages()),
-		Seeds: s.seeds()})
+	sum, err := wacz.Write(ctx, wacz.Options{Archives: s.archives, File: to, Title: string(s.job.ID),
+		Pages: pagesIn(s.pages()), Seeds: s.seeds()})
 	if err == nil {
 		say("  %s  %d captures and %d pages, for ReplayWeb.page and other readers\n", file, sum.Captures, sum.Pages)
 	}

@@ -85,7 +85,8 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	f.addJob(cmd, job)
 	f.addOutput(cmd)
 	f.addPlugins(cmd)
-	fl.Var(&markdownValue{&f.markdown, job}, "markdown", "write the main text of each page as a Markdown file into this `directory`, named after its URL")
+	fl.Var(&markdownValue{&f.markdown, job}, "markdown",
+		"write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
 	fl.DurationVar(&f.until, "until", 0, "end a continuous crawl after this time; the same command goes on with it")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
@@ -106,7 +107,8 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.SortFlags = false
 	fl.StringVarP(&f.config, "config", "c", "", "job file (YAML); flags win over it")
 	fl.StringVar((*string)(&job.Scope), "scope", string(job.Scope), "links to follow: domain, host, prefix or any")
-	fl.StringVar((*string)(&job.Order), "order", string(job.Order), "which URLs come first: priority, or breadth: level by level")
+	fl.StringVar((*string)(&job.Order), "order", string(job.Order),
+		"which URLs come first: priority, or breadth: level by level")
 	fl.StringArrayVar(&job.Include, "include", nil, "follow only URLs that match this `regexp` (repeatable)")
 	fl.StringArrayVar(&job.Exclude, "exclude", nil, "follow no URL that matches this `regexp` (repeatable)")
 	fl.StringVar(&job.Blacklist, "blacklist", "", "`file` of hosts, domains and URL prefixes never to fetch")
@@ -114,32 +116,34 @@ func (f *crawlFlags) addJob(cmd *cobra.Command, job *crawl.Job) {
 	fl.IntVar(&job.MaxDepth, "max-depth", job.MaxDepth, "follow links so many hops from a seed; -1: no limit")
 	fl.IntVar(&job.PagesPerLevel, "pages-per-level", 0, "URLs of one depth; 0: no limit")
 	fl.IntVar(&job.PagesPerHost, "pages-per-host", 0, "URLs of one host; 0: no limit, 10,000 with --scope any")
-	fl.IntVar(&job.PagesPerDomain, "pages-per-domain", 0, "URLs of one registrable domain; 0: no limit, 50,000 with --scope any")
+	fl.IntVar(&job.PagesPerDomain, "pages-per-domain", 0,
+		"URLs of one registrable domain; 0: no limit, 50,000 with --scope any")
 	fl.Var(&job.Limits.MaxBody, "max-body", "cut bodies longer than this, after decompression")
-	fl.StringVar((*string)(&job.Politeness.Preset), "politeness", "", "`preset` of the politeness: mercator waits 10 × the last request's time, or Crawl-delay × that")
-	fl.Var(&job.Politeness.Delay, "delay", "wait between two requests to a host, from the end of one to the start of the next")
-	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
-	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1, "requests at once to a host; more only for your own site")
+	addPolitenessFlags(cmd, job)
 	addRequestFlags(cmd, job)
 	addNetworkFlags(cmd, job)
 	addBoundFlags(cmd, job)
 	fl.StringVar(&job.UserAgent, "user-agent", "", "User-Agent header (default Whirlpool/VERSION (+CONTACT))")
-	fl.StringVar(&job.Robots.Agent, "robots-agent", "", "`name` to look for in robots.txt files (default that of the User-Agent)")
+	fl.StringVar(&job.Robots.Agent, "robots-agent", "",
+		"`name` to look for in robots.txt files (default that of the User-Agent)")
 	fl.StringVar(&job.Contact, "contact", "", "`URL or e-mail` address for the owners of the sites")
 	fl.BoolVar(&job.IgnoreRobots, "ignore-robots", false,
 		"do not ask for robots.txt; only for your own sites. Sitemaps that it names are not found then: give them as seeds")
 	fl.BoolVar(&f.keepNoFollow, "ignore-nofollow", false, "follow nofollow links and store noindex pages")
 	f.addDocuments(cmd)
 	fl.BoolVar(&job.KeepBodies, "keep-bodies", false, "keep the bodies of stored pages, compressed, for whirlpool extract")
-	fl.BoolVar(&job.Search, "search", false, "in a cluster, keep the words of pages for whirlpool search; a directory needs nothing")
+	fl.BoolVar(&job.Search, "search", false,
+		"in a cluster, keep the words of pages for whirlpool search; a directory needs nothing")
 	addAssetFlags(cmd, job)
 	addRenderFlags(cmd, job)
 	addTopicFlags(cmd, job)
 	addRevisitFlags(cmd, job)
-	fl.StringVar(&f.browser, "browser", "", "`file` of the browser that renders pages (default chromium, or what else is in PATH)")
+	fl.StringVar(&f.browser, "browser", "",
+		"`file` of the browser that renders pages (default chromium, or what else is in PATH)")
 	fl.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps")
 	addExtract(cmd, job)
-	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate, "bits of 64 in which near-duplicates may differ; -1: only exact copies")
+	fl.IntVar(&job.NearDuplicate, "near-duplicate", job.NearDuplicate,
+		"bits of 64 in which near-duplicates may differ; -1: only exact copies")
 }
 
 // job puts the job together: defaults, the job file, then the flags that were given.
@@ -217,9 +221,10 @@ func jobIDOf(host string) crawl.JobID {
 // overlay copies the flags that were given on the command line over a job file's settings.
 func overlay(cmd *cobra.Command, job, flags *crawl.Job) {
 	set := map[string]func(){
-		"scope": func() { job.Scope = flags.Scope }, "order": func() { job.Order = flags.Order }, "include": func() { job.Include = flags.Include },
-		"exclude": func() { job.Exclude = flags.Exclude }, "blacklist": func() { job.Blacklist = flags.Blacklist },
-		"max-pages": func() { job.MaxPages = flags.MaxPages }, "max-depth": func() { job.MaxDepth = flags.MaxDepth },
+		"scope": func() { job.Scope = flags.Scope }, "order": func() { job.Order = flags.Order },
+		"include": func() { job.Include = flags.Include }, "exclude": func() { job.Exclude = flags.Exclude },
+		"blacklist": func() { job.Blacklist = flags.Blacklist }, "max-pages": func() { job.MaxPages = flags.MaxPages },
+		"max-depth":        func() { job.MaxDepth = flags.MaxDepth },
 		"pages-per-level":  func() { job.PagesPerLevel = flags.PagesPerLevel },
 		"pages-per-host":   func() { job.PagesPerHost = flags.PagesPerHost },
 		"pages-per-domain": func() { job.PagesPerDomain = flags.PagesPerDomain },
@@ -322,7 +327,8 @@ func (f *crawlFlags) sayDiscarded(d *local.Discarded, stderr io.Writer) {
 	if f.quiet || len(d.Names)+len(d.Kept) == 0 {
 		return
 	}
-	fmt.Fprintf(stderr, "whirlpool: --fresh discarded %d records, %d bytes in all, in %s: %s\n", d.Records, d.Bytes, f.out, strings.Join(d.Names, ", "))
+	fmt.Fprintf(stderr, "whirlpool: --fresh discarded %d records, %d bytes in all, in %s: %s\n", d.Records, d.Bytes, f.out,
+		strings.Join(d.Names, ", "))
 	for _, name := range d.Kept {
 		fmt.Fprintf(stderr, "whirlpool: --fresh left %s, which is not whirlpool's\n", name)
 	}
@@ -347,7 +353,8 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 	opt.Node.Fetch.AllowPrivate, opt.Node.Fetch.PrivateJobs = f.allowPrivate, true
 	opt.DNS.Server = f.dns
 	var errs []error
-	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "dns": opt.DNS.Validate()} { // all else is a default
+	// all else is a default
+	for flag, err := range map[string]error{"concurrency": opt.Node.Frontier.Validate(), "dns": opt.DNS.Validate()} {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
 		}
@@ -367,7 +374,8 @@ func (f *crawlFlags) fit(opt *node.LocalOptions, stderr io.Writer) {
 	files := process.OpenFiles()
 	n := process.FitFiles(f.concurrency, files)
 	if n < f.concurrency && !f.quiet {
-		fmt.Fprintf(stderr, "whirlpool: this process may open %d files, so %d requests are made at once and not %d (ulimit -n raises it)\n", files, n, f.concurrency)
+		fmt.Fprintf(stderr, "whirlpool: this process may open %d files, so %d requests are made at once and not %d (ulimit "+
+			"-n raises it)\n", files, n, f.concurrency)
 	}
 	opt.Node.SetWindow(n)
 	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
@@ -383,6 +391,7 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	}
 	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.Listed()
 	if job.Contact == "" && job.UserAgent == "" && !f.quiet && several {
-		fmt.Fprintln(stderr, "whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
+		fmt.Fprintln(stderr,
+			"whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
 	}
 }

@@ -136,10 +136,11 @@ func (v *view) end(e crawlEnd) {
 	v.screen.clear()
 	switch {
 	case e.bound != "":
-		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound goes on\n", e.bound, e.records,
-			took.Round(time.Millisecond), v.rate.Overall(e.records, took))
+		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound goes on\n",
+			e.bound, e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case e.finished:
-		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
+		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond),
+			v.rate.Overall(e.records, took))
 	case e.until:
 		fmt.Fprintf(v.screen, "ended by --until: %d pages are kept; the same command goes on\n", e.records)
 	case v.stream || v.temporary:
@@ -184,7 +185,8 @@ func (e *crawlEnd) urls() string {
 	}
 	count(t.Verdicts[crawl.VerdictExcluded.String()], "over a budget")
 	count(open, "open")
-	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed, strings.Join(parts, ", "), excluded(t))
+	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed,
+		strings.Join(parts, ", "), excluded(t))
 	if unkept := t.Pages - e.records; unkept > 0 {
 		text += fmt.Sprintf("; %d pages are not stored: they say noindex, or crawl.log has the reason", unkept)
 	}

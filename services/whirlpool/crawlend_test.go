@@ -18,7 +18,8 @@ func TestWhyNothingTellsOfPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text []byte
-	for _, l := range []crawl.LogLine{{Kind: crawl.KindRender, Reason: "render-hang"}, {Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}} {
+	for _, l := range []crawl.LogLine{{Kind: crawl.KindRender, Reason: "render-hang"},
+		{Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}} {
 		l.URL, l.At, l.Verdict = u, time.Now(), crawl.VerdictFailed
 		text = jsonl.AppendLogLine(text, &l)
 	}

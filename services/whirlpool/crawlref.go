@@ -29,7 +29,8 @@ func dirFlag(cmd *cobra.Command, out *string) {
 func refFlags(cmd *cobra.Command) *crawlRef {
 	r := &crawlRef{cluster: clusterFlag(cmd), server: serverFlags(cmd)}
 	dirFlag(cmd, &r.out)
-	cmd.Flags().StringVar(&r.job, "job", "", "`id` of the cluster's job, or of the server's execution (default: the only one)")
+	cmd.Flags().StringVar(&r.job, "job", "",
+		"`id` of the cluster's job, or of the server's execution (default: the only one)")
 	return r
 }
 
@@ -42,14 +43,16 @@ func clusterOnly(cmd *cobra.Command, missing string) *crawlRef {
 func (r *crawlRef) check() error {
 	switch {
 	case r.server.asked() && (r.cluster.asked() || r.out != ""):
-		return usage("--server and --context name a server, --cluster a cluster, and -o a crawl's directory: give one of them")
+		return usage("--server and --context name a server, --cluster a cluster, and -o a crawl's directory: give one of " +
+			"them")
 	case r.server.asked():
 	case r.only != "" && !r.cluster.asked():
 		return usage("%s", r.only)
 	case r.cluster.asked() && r.out != "":
 		return usage("-o names a crawl's directory and --cluster a cluster: give one of them")
 	case r.only == "" && !r.cluster.asked() && r.job != "":
-		return usage("--job names a job of a cluster or an execution of a server: say which with --cluster, --cluster=node.yml or --server")
+		return usage("--job names a job of a cluster or an execution of a server: say which with --cluster, " +
+			"--cluster=node.yml or --server")
 	}
 	return nil
 }

@@ -42,21 +42,25 @@ func TestAJobIsDeletedInMidCrawlAndBegunAnew(t *testing.T) {
 	if r := c.run("delete", "again", "--cluster"); r.exit != exitUsage || !strings.Contains(r.stderr, "whirlpool stop") {
 		t.Errorf("a job that runs: exit status %d, %s", r.exit, r.stderr)
 	}
-	text := c.must("seed", "--fresh", "--cluster", "--job", "again", second.URL+"/", "--no-sitemaps", "--near-duplicate", "-1", "--delay", "0s", "--max-depth", "3")
+	text := c.must("seed", "--fresh", "--cluster", "--job", "again", second.URL+"/", "--no-sitemaps", "--near-duplicate",
+		"-1", "--delay", "0s", "--max-depth", "3")
 	begun := time.Now()
-	if !strings.Contains(text, "job again deleted: ") || !strings.Contains(text, "rows of urls") || !strings.Contains(text, "1 seeds queued") {
+	if !strings.Contains(text, "job again deleted: ") || !strings.Contains(text, "rows of urls") ||
+		!strings.Contains(text, "1 seeds queued") {
 		t.Errorf("seed --fresh says %q", text)
 	}
 	c.awaitPages("again", 85)
 	if paths := first.since(begun); len(paths) > 0 {
 		t.Errorf("%q of the first life were asked for after the second had begun", paths)
 	}
-	if paths := slices.DeleteFunc(second.since(time.Time{}), func(p string) bool { return p == "/robots.txt" }); len(paths) != 85 {
+	if paths := slices.DeleteFunc(second.since(time.Time{}),
+		func(p string) bool { return p == "/robots.txt" }); len(paths) != 85 {
 		t.Errorf("%d pages were asked for, want 85", len(paths))
 	}
 	c.must("audit", "--cluster", "--job", "again")
 	checkNothingOf(t, c, first)
-	if list := c.jobsNow(); len(list) != 1 || list[0].ID != "again" || list[0].State != "ended" || list[0].Pages != 85 || list[0].Open != 0 || list[0].Epoch != 2 {
+	if list := c.jobsNow(); len(list) != 1 || list[0].ID != "again" || list[0].State != "ended" || list[0].Pages != 85 ||
+		list[0].Open != 0 || list[0].Epoch != 2 {
 		t.Errorf("jobs: %+v", list)
 	}
 	if s := decode[report.ClusterStatus](t, c.must("status", "--cluster", "--json")); s.Pipeline.DeadLetters != 0 {
@@ -78,7 +82,8 @@ func checkNothingOf(t *testing.T, c *clusterUnderTest, s *tree) {
 		t.Errorf("collections %q", names)
 	}
 	for _, name := range names {
-		n, err := c.pages.Collection(name).CountDocuments(t.Context(), bson.D{{Key: "url", Value: bson.D{{Key: "$regex", Value: "^" + s.URL}}}})
+		n, err := c.pages.Collection(name).CountDocuments(t.Context(),
+			bson.D{{Key: "url", Value: bson.D{{Key: "$regex", Value: "^" + s.URL}}}})
 		if c.check(err); n != 0 {
 			t.Errorf("%d records are left in %s", n, name)
 		}

@@ -31,7 +31,8 @@ type livingDemo struct {
 
 func (d *livingDemo) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.BoolVar(&d.on, "continuous", false, "crawl a web whose pages change, and visit them again; print how fresh they are kept")
+	fl.BoolVar(&d.on, "continuous", false,
+		"crawl a web whose pages change, and visit them again; print how fresh they are kept")
 	fl.Float64Var(&d.days, "days", 60, "days of that web, of which the second half counts")
 	fl.DurationVar(&d.day, "day", 2*time.Second, "how long a day of that web takes")
 	fl.IntVar(&d.pages, "pages", 500, "pages of that web")
@@ -43,7 +44,8 @@ func (d *livingDemo) register(cmd *cobra.Command) {
 
 // web makes the web that is crawled.
 func (d *livingDemo) web() (*livingweb.Web, error) {
-	habit, ok := map[string]livingweb.Habit{"poisson": livingweb.Poisson, "bursty": livingweb.Bursty, "daily": livingweb.Daily}[d.habit]
+	habit, ok := map[string]livingweb.Habit{"poisson": livingweb.Poisson, "bursty": livingweb.Bursty,
+		"daily": livingweb.Daily}[d.habit]
 	if !ok {
 		return nil, usage("--habit %q: want poisson, bursty or daily", d.habit)
 	}
@@ -51,8 +53,8 @@ func (d *livingDemo) web() (*livingweb.Web, error) {
 		return nil, usage("--days, --day, --pages, --hosts and --visits: want more than 0")
 	}
 	calendar := revisit.Calendar{Start: time.Now(), Speed: float64(24*time.Hour) / float64(d.day)}
-	return livingweb.New(livingweb.Config{Seed: 1, Hosts: d.host, Pages: d.pages, Habit: habit, Days: d.days + 1, Median: 20, Spread: 1.6,
-		Calendar: calendar}), nil
+	return livingweb.New(livingweb.Config{Seed: 1, Hosts: d.host, Pages: d.pages, Habit: habit, Days: d.days + 1,
+		Median: 20, Spread: 1.6, Calendar: calendar}), nil
 }
 
 // run crawls the web for its days, and prints how fresh its pages were kept.
@@ -77,15 +79,18 @@ func (d *livingDemo) run(ctx context.Context, dir string, out, progress io.Write
 	job := crawl.DefaultJob()
 	job.ID, job.Mode, job.Seeds, job.Scope, job.MaxPages = "demo", crawl.ModeContinuous, srv.Seeds(), crawl.ScopeHost, 0
 	job.Politeness.Delay, job.Politeness.IPDelay, job.Sitemaps, job.Contact = 0, 0, false, "demo@whirlpool.invalid"
-	job.Revisit = crawl.Revisiting{Budget: max(int(d.perDay*float64(d.pages)), 1), MinInterval: crawl.Duration(10 * time.Minute)}
-	opt := node.DefaultLocal(dir, &job, slog.New(slog.NewTextHandler(progress, &slog.HandlerOptions{Level: slog.LevelError})))
+	job.Revisit = crawl.Revisiting{Budget: max(int(d.perDay*float64(d.pages)), 1),
+		MinInterval: crawl.Duration(10 * time.Minute)}
+	opt := node.DefaultLocal(dir, &job,
+		slog.New(slog.NewTextHandler(progress, &slog.HandlerOptions{Level: slog.LevelError})))
 	opt.Node.Fetch.AllowPrivate, opt.Node.Frontier.Calendar = true, srv.Calendar()
 	l, err := node.OpenLocal(ctx, opt)
 	if err != nil {
 		return err
 	}
 	total := time.Duration(d.days * float64(d.day))
-	fmt.Fprintf(progress, "%d pages on %d hosts that change, %d revisits a day, %.0f days in %v\n", d.pages, d.host, job.Revisit.Budget, d.days, total)
+	fmt.Fprintf(progress, "%d pages on %d hosts that change, %d revisits a day, %.0f days in %v\n", d.pages, d.host,
+		job.Revisit.Budget, d.days, total)
 	ctx, stop := context.WithTimeout(ctx, total)
 	defer stop()
 	_, err = l.Crawl(ctx)
@@ -113,12 +118,14 @@ func (d *livingDemo) draw(srv *livingweb.Server, end float64) error {
 }
 
 func (d *livingDemo) print(out io.Writer, f livingweb.Figures, s *crawl.Freshness) {
-	fmt.Fprintf(out, "freshness of %d pages, days %.0f to %.0f, %.0f visits a day, by the web's own account\n", d.pages, d.days/2, d.days, f.PerDay)
+	fmt.Fprintf(out, "freshness of %d pages, days %.0f to %.0f, %.0f visits a day, by the web's own account\n", d.pages,
+		d.days/2, d.days, f.PerDay)
 	for _, line := range []struct {
 		name string
 		v    float64
 	}{{"whirlpool", f.Fresh}, {"uniform visits", f.Uniform}, {"Nutch's interval", f.Nutch}, {"bound", f.Bound}} {
 		fmt.Fprintf(out, "  %-17s %.4f  %.3f of the bound\n", line.name, line.v, line.v/f.Bound)
 	}
-	fmt.Fprintf(out, "  expected by the crawl itself: %.4f; %.1f %% of its revisits found a change\n", s.Fresh, 100*s.ChangedPart())
+	fmt.Fprintf(out, "  expected by the crawl itself: %.4f; %.1f %% of its revisits found a change\n", s.Fresh,
+		100*s.ChangedPart())
 }

@@ -30,8 +30,9 @@ func TestDocumentsAndBodiesOnACluster(t *testing.T) {
 		fmt.Fprint(w, "no PDF")
 	}))
 	t.Cleanup(locked.Close)
-	job := write(t, "job.yml", fmt.Sprintf("id: shop\nseeds: ['%s/', '%s/', '%s/']\nscope: host\nkeep_bodies: true\nsitemaps: false\nnear_duplicate: -1\n"+
-		"politeness: {delay: 0s}\nmedia_types: [text/html, application/pdf]\n%s", home, pdf.URL, locked.URL, oldRules))
+	job := write(t, "job.yml", fmt.Sprintf("id: shop\nseeds: ['%s/', '%s/', '%s/']\nscope: host\nkeep_bodies: true\n"+
+		"sitemaps: false\nnear_duplicate: -1\npoliteness: {delay: 0s}\nmedia_types: [text/html, application/pdf]\n%s", home,
+		pdf.URL, locked.URL, oldRules))
 	c.must("seed", "--cluster", "-c", job)
 	c.must("status", "--cluster", "--wait")
 	if out := c.must("export", "--cluster", "--format", "jsonl"); !strings.Contains(out, "A text in a PDF") {
@@ -41,12 +42,14 @@ func TestDocumentsAndBodiesOnACluster(t *testing.T) {
 		t.Errorf("explain: %s", out)
 	}
 	requests, rules := asked.Load(), write(t, "new.yml", newRules)
-	for _, want := range []string{"12 pages: 10 amended, 2 as the rules have them, 0 without", "12 pages: 0 amended, 12 as the rules have them"} {
+	for _, want := range []string{"12 pages: 10 amended, 2 as the rules have them, 0 without",
+		"12 pages: 0 amended, 12 as the rules have them"} {
 		if out := c.must("extract", "-c", rules, "--cluster"); !strings.Contains(out, want) {
 			t.Errorf("extract: %s, want %s", out, want)
 		}
 	}
-	if out := c.must("export", "--cluster", "--format", "jsonl"); !strings.Contains(out, `"price":7.5`) && !strings.Contains(out, `"value":7.5`) || asked.Load() != requests {
+	if out := c.must("export", "--cluster", "--format", "jsonl"); !strings.Contains(out, `"price":7.5`) &&
+		!strings.Contains(out, `"value":7.5`) || asked.Load() != requests {
 		t.Errorf("after %d requests more the records are\n%s", asked.Load()-requests, out)
 	}
 	c.must("audit", "--cluster")

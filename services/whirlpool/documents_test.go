@@ -12,9 +12,10 @@ import (
 	"testing"
 )
 
-const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n" +
-	"4 0 obj<</Length 44>>stream\nBT /F 12 Tf 9 99 Td (A text in a PDF) Tj ET  \nendstream endobj\ntrailer<</Root 1 0 R>>"
+const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count " +
+	"1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 " +
+	"R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n4 0 obj<</Length 44>>stream\n" +
+	"BT /F 12 Tf 9 99 Td (A text in a PDF) Tj ET  \nendstream endobj\ntrailer<</Root 1 0 R>>"
 
 // A crawl with --documents stores the text of documents, follows their links and says of each that cannot be opened
 // why. Without it they are refused.
@@ -37,7 +38,8 @@ func TestACrawlReadsDocuments(t *testing.T) {
 	}
 	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	answers := map[string]struct{ kind, body string }{
-		"/":            {"text/html", "<a href=a.pdf>a</a><a href=m.docx>m</a><a href=broken.pdf>b</a><a href=locked.docx>l</a><a href=t.csv>t</a>"},
+		"/": {"text/html", "<a href=a.pdf>a</a><a href=m.docx>m</a><a href=broken.pdf>b</a><a " +
+			"href=locked.docx>l</a><a href=t.csv>t</a>"},
 		"/a.pdf":       {"application/pdf", smallPDF},
 		"/m.docx":      {office, word.String()},
 		"/broken.pdf":  {"application/pdf", "no PDF at all"},
@@ -59,13 +61,14 @@ func TestACrawlReadsDocuments(t *testing.T) {
 	args := []string{"crawl", srv.URL + "/", "-o", dir, "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet"}
 	must(t, append(args, "--documents")...)
 	pages := records(t, dir)
-	for path, want := range map[string]string{"/a.pdf": "A text in a PDF", "/m.docx": "The minutes of the meeting", "/t.csv": "lamp,12",
-		"/linked.html": "linked from a document"} {
+	for path, want := range map[string]string{"/a.pdf": "A text in a PDF", "/m.docx": "The minutes of the meeting",
+		"/t.csv": "lamp,12", "/linked.html": "linked from a document"} {
 		if r := pages[srv.URL+path]; r == nil || !strings.Contains(r.Text, want) {
 			t.Errorf("%s is stored as %+v, want %q", path, r, want)
 		}
 	}
-	if r := pages[srv.URL+"/m.docx"]; r != nil && (r.Title != "Minutes" || len(r.Fields) != 1 || r.Fields[0].Value != "Ada") {
+	if r := pages[srv.URL+"/m.docx"]; r != nil &&
+		(r.Title != "Minutes" || len(r.Fields) != 1 || r.Fields[0].Value != "Ada") {
 		t.Errorf("the docx says %q, %v of itself", r.Title, r.Fields)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "crawl.log"))

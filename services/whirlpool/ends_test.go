@@ -31,14 +31,17 @@ func TestACrawlWithEnds(t *testing.T) {
 		}
 	}
 	write(filepath.Join(home, "seeds.txt"), "# these\r\n"+web.Web().Seeds()[0]+"\r\nht tp://none\r\n")
-	const head = "max_pages: 20\nscope: any\npipeline:\n  nodes:\n    - {id: list, at: provider, use: builtin/list@1, with: {file: seeds.txt}}\n"
+	const head = "max_pages: 20\nscope: any\npipeline:\n  nodes:\n" +
+		"    - {id: list, at: provider, use: builtin/list@1, with: {file: seeds.txt}}\n"
 	write(job, head+"    - {id: table, at: output, use: builtin/file@1, with: {file: pages.csv, columns: [url, title]}}\n")
-	args := []string{"crawl", "-c", job, "-o", dir, "--allow-private", "--dns", web.DNSAddr(), "--delay", "0s", "--no-sitemaps"}
+	args := []string{"crawl", "-c", job, "-o", dir, "--allow-private", "--dns", web.DNSAddr(), "--delay", "0s",
+		"--no-sitemaps"}
 	r := whirlpool(t, args...)
 	if r.exit != exitOK || !strings.Contains(r.stdout+r.stderr, "node list: 1 seeds of 3 lines, 1 lines are no seeds") {
 		t.Fatalf("%+v", r)
 	}
-	if got, want := strings.Count(textIn(t, dir, "outputs", "pages.csv"), "\n"), len(records(t, dir))+1; got != want || want < 10 {
+	if got, want := strings.Count(textIn(t, dir, "outputs", "pages.csv"), "\n"), len(records(t, dir))+1; got != want ||
+		want < 10 {
 		t.Errorf("%d lines, want %d", got, want)
 	}
 	write(filepath.Join(dir, "outputs", "mine.csv"), "mine")
@@ -48,11 +51,13 @@ func TestACrawlWithEnds(t *testing.T) {
 	if text := textIn(t, dir, "outputs", "mine.csv"); text != "mine" {
 		t.Errorf("somebody's file holds %q", text)
 	}
-	if r := whirlpool(t, "crawl", "-c", job, "-o", "-", "--allow-private"); r.exit != exitUsage || !strings.Contains(r.stderr, "nodes at output") {
+	if r := whirlpool(t, "crawl", "-c", job, "-o", "-", "--allow-private"); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, "nodes at output") {
 		t.Errorf("-o -: %+v", r)
 	}
 	write(job, head+"    - {id: table, at: output, use: builtin/file@1, with: {file: mine.csv}}\n")
-	if r := whirlpool(t, args...); r.exit == exitOK || !strings.Contains(r.stderr, "pipeline.nodes[1].with.file (node table)") {
+	if r := whirlpool(t, args...); r.exit == exitOK ||
+		!strings.Contains(r.stderr, "pipeline.nodes[1].with.file (node table)") {
 		t.Errorf("somebody's file: %+v", r)
 	}
 }
@@ -74,8 +79,10 @@ func TestAWorkflowWithEnds(t *testing.T) {
 	}
 	const rest = "allow_private: true\npoliteness: {delay: 0s}\npipeline:\n  nodes:\n"
 	const table = "    - {id: table, at: output, use: builtin/file@1, with: {file: t.csv, columns: [url]}}\n"
-	first := "id: first\n" + rest + "    - {id: few, at: provider, use: builtin/urls@1, with: {urls: ['" + s.site.URL + "/']}}\n" + table
-	second := "id: second\nseeds_only: true\n" + rest + "    - {id: old, at: provider, use: builtin/pages@1, with: {execution: first-1, match: '/[ab]$'}}\n" + table
+	first := "id: first\n" + rest + "    - {id: few, at: provider, use: builtin/urls@1, with: {urls: ['" + s.site.URL +
+		"/']}}\n" + table
+	second := "id: second\nseeds_only: true\n" + rest +
+		"    - {id: old, at: provider, use: builtin/pages@1, with: {execution: first-1, match: '/[ab]$'}}\n" + table
 	for name, text := range map[string]string{"first": first, "second": second} {
 		if r := apply(text); r.exit != exitOK {
 			t.Fatalf("%s: %+v", name, r)
@@ -85,7 +92,8 @@ func TestAWorkflowWithEnds(t *testing.T) {
 		name, pages string
 		rows        int
 	}{{"first", "3 pages", 3}, {"second", "2 pages", 2}} {
-		if r := run("workflow", "run", c.name, "--watch"); r.exit != exitOK || !strings.Contains(r.stdout, "succeeded, "+c.pages) {
+		if r := run("workflow", "run", c.name, "--watch"); r.exit != exitOK ||
+			!strings.Contains(r.stdout, "succeeded, "+c.pages) {
 			t.Fatalf("%+v", r)
 		}
 		if text := textIn(t, s.dir, "executions", c.name+"-1", "outputs", "t.csv"); strings.Count(text, "\n") != c.rows+1 {
@@ -93,10 +101,14 @@ func TestAWorkflowWithEnds(t *testing.T) {
 		}
 	}
 	for fault, text := range map[string]string{
-		"pipeline.nodes[0].with.dir":   strings.Replace(second, "execution: first-1", "dir: "+filepath.Join(s.dir, "files", "x"), 1),
-		"a server reads only files in": "id: third\n" + rest + "    - {id: f, at: provider, use: builtin/list@1, with: {file: /etc/passwd}}\n",
-		"want the whole path":          "id: third\n" + rest + "    - {id: f, at: provider, use: builtin/list@1, with: {file: ../../etc/passwd}}\n",
-		"lies in no directory":         "id: third\n" + rest + "    - {id: f, at: output, use: builtin/file@1, with: {file: ../x.csv}}\n",
+		"pipeline.nodes[0].with.dir": strings.Replace(second, "execution: first-1",
+			"dir: "+filepath.Join(s.dir, "files", "x"), 1),
+		"a server reads only files in": "id: third\n" + rest +
+			"    - {id: f, at: provider, use: builtin/list@1, with: {file: /etc/passwd}}\n",
+		"want the whole path": "id: third\n" + rest +
+			"    - {id: f, at: provider, use: builtin/list@1, with: {file: ../../etc/passwd}}\n",
+		"lies in no directory": "id: third\n" + rest +
+			"    - {id: f, at: output, use: builtin/file@1, with: {file: ../x.csv}}\n",
 	} {
 		if r := apply(text); r.exit == exitOK || !strings.Contains(r.stderr, fault) {
 			t.Errorf("%s: %+v", fault, r)

@@ -20,11 +20,15 @@ func newExec() *cobra.Command {
 		Long: `Exec is about the executions of a server of "whirlpool serve": each run of a workflow is one, and its id is the workflow's slug with a number.
 
 "whirlpool status", "explain", "audit", "export" and "log" look into an execution with --server and --job.`,
-		Example: "  whirlpool exec list\n  whirlpool exec watch postings-1 && whirlpool export --server http://127.0.0.1:8711 --job postings-1 pages.csv",
+		Example: "  whirlpool exec list\n  whirlpool exec watch postings-1 && whirlpool export --server " +
+			"http://127.0.0.1:8711 --job postings-1 pages.csv",
 	}
-	cmd.AddCommand(newExecList(), newExecWatch(), newExecEvents(), newExecLogs(), newExecDelete(), newExecEdit(), newExecPreview(), newExecRevisions(), newExecUndo())
-	for _, w := range [][2]string{{"pause", "Finish what is in flight and lease nothing more"}, {"resume", "Let an execution go on, also one that has ended"},
-		{"stop", "Finish what is in flight, make the results, end; it can be resumed"}, {"cancel", "End an execution without results"}} {
+	cmd.AddCommand(newExecList(), newExecWatch(), newExecEvents(), newExecLogs(), newExecDelete(), newExecEdit(),
+		newExecPreview(), newExecRevisions(), newExecUndo())
+	for _, w := range [][2]string{{"pause", "Finish what is in flight and lease nothing more"},
+		{"resume", "Let an execution go on, also one that has ended"},
+		{"stop", "Finish what is in flight, make the results, end; it can be resumed"},
+		{"cancel", "End an execution without results"}} {
 		cmd.AddCommand(newExecWish(w[0], w[1]))
 	}
 	return cmd
@@ -81,7 +85,8 @@ func newExecEvents() *cobra.Command {
 }
 
 func newExecLogs() *cobra.Command {
-	cmd := &cobra.Command{Use: "logs EXECUTION", Short: "Show the last lines of an execution's crawl.log", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "logs EXECUTION", Short: "Show the last lines of an execution's crawl.log",
+		Args: cobra.ExactArgs(1)}
 	most := cmd.Flags().IntP("limit", "n", 50, "how many lines; 0: all")
 	verdict := cmd.Flags().String("verdict", "", "only lines with this verdict, such as failed")
 	format := outputFlag(cmd)
@@ -94,14 +99,16 @@ func newExecLogs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, lines, "no lines", "TIME\tVERDICT\tSTATUS\tURL\tMESSAGE", func(l explore.LogLine) string {
-			return fmt.Sprintf("%s\t%s\t%d\t%s\t%s", timeText(l.At), l.Verdict, l.Status, l.URL, l.Message)
-		})
+		return printList(cmd.OutOrStdout(), *format, lines, "no lines", "TIME\tVERDICT\tSTATUS\tURL\tMESSAGE",
+			func(l explore.LogLine) string {
+				return fmt.Sprintf("%s\t%s\t%d\t%s\t%s", timeText(l.At), l.Verdict, l.Status, l.URL, l.Message)
+			})
 	})
 }
 
 func newExecDelete() *cobra.Command {
-	cmd := &cobra.Command{Use: "delete EXECUTION", Short: "Delete an execution that has ended, with all that it found", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "delete EXECUTION", Short: "Delete an execution that has ended, with all that it found",
+		Args: cobra.ExactArgs(1)}
 	keep := cmd.Flags().Bool("keep-records", false, "keep its records and log")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		err := c.Delete(cmd.Context(), crawl.JobID(args[0]), *keep)

@@ -24,7 +24,8 @@ type editFlags struct {
 func addEdit(cmd *cobra.Command) *editFlags {
 	f := &editFlags{}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "job `file` with all settings; -: standard input")
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "`key=value` of a job file, such as max_depth=3 or politeness.delay=5s or 'exclude=[/calendar/]'; an empty value is the default (repeatable)")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "`key=value` of a job file, such as max_depth=3 or "+
+		"politeness.delay=5s or 'exclude=[/calendar/]'; an empty value is the default (repeatable)")
 	return f
 }
 
@@ -126,7 +127,8 @@ apply. What waits in the queues is judged by them when its turn comes; what was 
 stays. "whirlpool exec preview" tells beforehand what that would be, and "whirlpool exec undo" takes it back.
 
 id, keep_params and near_duplicate cannot change.`,
-		Example: "  whirlpool exec edit postings-1 --set max_depth=3 --set 'exclude=[/calendar/]'\n  whirlpool exec edit postings-1 -f new.yml -m 'without the calendar'",
+		Example: "  whirlpool exec edit postings-1 --set max_depth=3 --set 'exclude=[/calendar/]'\n" +
+			"  whirlpool exec edit postings-1 -f new.yml -m 'without the calendar'",
 	}
 	f := addEdit(cmd)
 	var r api.NewRevision
@@ -147,14 +149,16 @@ id, keep_params and near_duplicate cannot change.`,
 }
 
 func newExecRevisions() *cobra.Command {
-	cmd := &cobra.Command{Use: "revisions EXECUTION", Short: "List the revisions of an execution's settings, the newest first", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "revisions EXECUTION",
+		Short: "List the revisions of an execution's settings, the newest first", Args: cobra.ExactArgs(1)}
 	format := outputFlag(cmd)
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		list, err := c.Revisions(cmd.Context(), crawl.JobID(args[0]))
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "the execution has not begun", "REVISION\tSTATE\tAT\tBY\tCHANGES\tMESSAGE", revisionLine)
+		return printList(cmd.OutOrStdout(), *format, list, "the execution has not begun",
+			"REVISION\tSTATE\tAT\tBY\tCHANGES\tMESSAGE", revisionLine)
 	})
 }
 
@@ -170,11 +174,13 @@ func revisionLine(r api.Revision) string {
 	if r.Reason != "" {
 		message = strings.TrimSpace(message + " " + r.Reason)
 	}
-	return fmt.Sprintf("%d\t%s\t%s\t%s\t%s\t%s", r.Epoch, r.State, timeText(r.At), r.By, strings.Join(changes, "; "), strings.TrimSuffix(message, "; "))
+	return fmt.Sprintf("%d\t%s\t%s\t%s\t%s\t%s", r.Epoch, r.State, timeText(r.At), r.By, strings.Join(changes, "; "),
+		strings.TrimSuffix(message, "; "))
 }
 
 func newExecUndo() *cobra.Command {
-	cmd := &cobra.Command{Use: "undo EXECUTION [REVISION]", Short: "Take a revision back: the settings before it become a new one", Args: cobra.RangeArgs(1, 2)}
+	cmd := &cobra.Command{Use: "undo EXECUTION [REVISION]",
+		Short: "Take a revision back: the settings before it become a new one", Args: cobra.RangeArgs(1, 2)}
 	message := cmd.Flags().StringP("message", "m", "", "why, for whoever looks at it later")
 	resume := cmd.Flags().Bool("resume", false, "let an execution that has ended go on by it")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
@@ -195,7 +201,8 @@ func newExecUndo() *cobra.Command {
 func undoneBy(cmd *cobra.Command, c *client.Client, id crawl.JobID, args []string) (epoch uint32, err error) {
 	if len(args) > 0 {
 		if _, err := fmt.Sscanf(args[0], "%d", &epoch); err != nil || epoch < 2 {
-			return 0, usage("%s is no revision that can be taken back: `whirlpool exec revisions %s` lists them; the first has nothing before it", args[0], id)
+			return 0, usage("%s is no revision that can be taken back: `whirlpool exec revisions %s` lists them; the first "+
+				"has nothing before it", args[0], id)
 		}
 		return epoch, nil
 	}

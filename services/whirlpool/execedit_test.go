@@ -21,16 +21,19 @@ func TestEditsOfAnExecutionAreListedAndTakenBack(t *testing.T) {
 	run := func(args ...string) string { t.Helper(); return must(t, append(args, at...)...) }
 	run("apply", "-f", file)
 	run("workflow", "run", "fruit", "--watch")
-	if out := run("exec", "preview", "fruit-1", "--set", "exclude="); !strings.Contains(out, "come back") || !strings.Contains(out, s.site.URL+"/b") {
+	if out := run("exec", "preview", "fruit-1", "--set", "exclude="); !strings.Contains(out, "come back") ||
+		!strings.Contains(out, s.site.URL+"/b") {
 		t.Errorf("the preview says\n%s", out)
 	}
-	if out := run("exec", "edit", "fruit-1", "--set", "exclude=", "-m", "with b", "--resume"); !strings.Contains(out, "exclude") {
+	if out := run("exec", "edit", "fruit-1", "--set", "exclude=", "-m", "with b", "--resume"); !strings.Contains(out,
+		"exclude") {
 		t.Errorf("the edit says\n%s", out)
 	}
 	if out := run("exec", "watch", "fruit-1"); !strings.Contains(out, "3 pages") {
 		t.Errorf("the execution went on:\n%s", out)
 	}
-	if out := run("exec", "revisions", "fruit-1"); !strings.Contains(out, "with b") || !strings.Contains(out, "superseded") {
+	if out := run("exec", "revisions", "fruit-1"); !strings.Contains(out, "with b") ||
+		!strings.Contains(out, "superseded") {
 		t.Errorf("revisions:\n%s", out)
 	}
 	if out := run("exec", "undo", "fruit-1"); !strings.Contains(out, "/b$") {

@@ -60,7 +60,8 @@ func watch(cmd *cobra.Command, c *client.Client, id crawl.JobID) error {
 func ended(cmd *cobra.Command, e *workflow.Execution) error {
 	text := fmt.Sprintf("%s: %s", e.ID, e.State)
 	if e.Stats != nil {
-		text += fmt.Sprintf(", %d pages in %v", e.Stats.Pages, time.Duration(e.Stats.DurationS*float64(time.Second)).Round(time.Second))
+		text += fmt.Sprintf(", %d pages in %v", e.Stats.Pages,
+			time.Duration(e.Stats.DurationS*float64(time.Second)).Round(time.Second))
 	}
 	if e.Reason != "" {
 		text += ": " + e.Reason
@@ -106,8 +107,8 @@ func (w *watcher) show(state workflow.State, p *api.Progress) {
 		return
 	}
 	w.last = time.Now()
-	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)}, {1, fmt.Sprintf("%d queued", p.Queued)},
-		{3, fmt.Sprintf("%d in flight", p.InFlight)}, {4, string(state)}}
+	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)},
+		{1, fmt.Sprintf("%d queued", p.Queued)}, {3, fmt.Sprintf("%d in flight", p.InFlight)}, {4, string(state)}}
 	if w.shown.live {
 		w.shown.renew(func(columns int) string { return fit(parts, columns) })
 		return

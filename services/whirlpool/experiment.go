@@ -23,8 +23,9 @@ import (
 func newExperiment() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "experiment",
-		Short: "Repeat an experiment of a paper: DNS cache, near-duplicates, rebalancing, agents, harvest, politeness, queues",
+		Use: "experiment",
+		Short: "Repeat an experiment of a paper: DNS cache, near-duplicates, rebalancing, agents, harvest, politeness, " +
+			"queues",
 		Long: `Each experiment repeats one of a paper about a crawler on this machine, within two minutes, and prints its tables. With
 --dir each table is also written as CSV, and drawn as SVG. docs/experiments.md has the papers' figures beside ours.`,
 	}
@@ -78,8 +79,8 @@ func writeShared(name string, data []byte) error {
 func experimentDNS(show showing) *cobra.Command {
 	d := experiment.DNS{}
 	cmd := &cobra.Command{
-		Use: "dns", Short: "Times of requests with and without the cache of names, beside a name server that takes its time", Args: cobra.NoArgs,
-		PreRunE: counts("hosts", "requests", "concurrency"),
+		Use: "dns", Short: "Times of requests with and without the cache of names, beside a name server that takes its time",
+		Args: cobra.NoArgs, PreRunE: counts("hosts", "requests", "concurrency"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			tables, err := d.Run(cmd.Context())
 			return show(cmd, tables, err)
@@ -126,7 +127,8 @@ func textsOf(files []string) (pages []contentseenbench.Page, err error) {
 		}
 	}
 	if len(files) > 0 && len(pages) < 2 {
-		return nil, fmt.Errorf("%d of %d files have a main text of %d words: two are needed", len(pages), len(files), contentseen.MinFeatures)
+		return nil, fmt.Errorf("%d of %d files have a main text of %d words: two are needed", len(pages), len(files),
+			contentseen.MinFeatures)
 	}
 	return pages, nil
 }
@@ -180,7 +182,8 @@ func fetched(dir string) (pages []experiment.Fetched, rendered int, err error) {
 }
 
 // experimentBench is a bench of crawls for an experiment, with a directory that goes with it.
-func experimentBench(ctx context.Context, out io.Writer, run func(ctx context.Context, b *crawlBench) error) (err error) {
+func experimentBench(ctx context.Context, out io.Writer,
+	run func(ctx context.Context, b *crawlBench) error) (err error) {
 	b := &crawlBench{out: out}
 	if b.exe, err = os.Executable(); err != nil {
 		return err

@@ -50,9 +50,10 @@ without delays. With --render it crawls with one to eight at once again, and eve
 }
 
 func (a *agentsRun) run(ctx context.Context, b *crawlBench) (t experiment.Table, err error) {
-	t = experiment.Table{Name: "agents", Label: "agents", Title: fmt.Sprintf("Speed by agents; each answer takes %v", a.answer),
-		Columns: []experiment.Column{{Name: "pages"}, {Name: "rendered"}, {Name: "pages/s", Digits: 2, Drawn: true}, {Name: "CPU a page", Unit: "ms", Digits: 2, Drawn: true},
-			{Name: "price of 10^6 pages", Unit: "EUR", Digits: 4}}}
+	t = experiment.Table{Name: "agents", Label: "agents",
+		Title: fmt.Sprintf("Speed by agents; each answer takes %v", a.answer),
+		Columns: []experiment.Column{{Name: "pages"}, {Name: "rendered"}, {Name: "pages/s", Digits: 2, Drawn: true},
+			{Name: "CPU a page", Unit: "ms", Digits: 2, Drawn: true}, {Name: "price of 10^6 pages", Unit: "EUR", Digits: 4}}}
 	cfg := fakeweb.Plain(100, 20_000)
 	cfg.Delay = a.answer
 	stop, err := b.serveConfig(ctx, cfg)
@@ -77,7 +78,8 @@ func (a *agentsRun) run(ctx context.Context, b *crawlBench) (t experiment.Table,
 	return t, nil
 }
 
-func (a *agentsRun) crawl(ctx context.Context, b *crawlBench, t *experiment.Table, agents, pages int, render string) error {
+func (a *agentsRun) crawl(ctx context.Context, b *crawlBench, t *experiment.Table, agents, pages int,
+	render string) error {
 	b.concurrency = agents
 	dir := filepath.Join(b.dir, "crawl")
 	defer os.RemoveAll(dir)

@@ -44,9 +44,12 @@ it was left alone between two requests.`,
 const politeHosts = 5
 
 func politeness(ctx context.Context, b *crawlBench, pages int) (t experiment.Table, err error) {
-	t = experiment.Table{Name: "politeness", Label: "politeness, answer", Title: fmt.Sprintf("Politeness: %d hosts of %d pages", politeHosts, pages),
-		Columns: []experiment.Column{{Name: "pages"}, {Name: "pages/s", Digits: 2, Drawn: true}, {Name: "left alone, least", Unit: "ms", Digits: 0, Drawn: true},
-			{Name: "left alone, median", Unit: "ms", Digits: 0, Drawn: true}, {Name: "server busy", Unit: "% of the time", Digits: 1, Drawn: true}}}
+	t = experiment.Table{Name: "politeness", Label: "politeness, answer",
+		Title: fmt.Sprintf("Politeness: %d hosts of %d pages", politeHosts, pages),
+		Columns: []experiment.Column{{Name: "pages"}, {Name: "pages/s", Digits: 2, Drawn: true},
+			{Name: "left alone, least", Unit: "ms", Digits: 0, Drawn: true},
+			{Name: "left alone, median", Unit: "ms", Digits: 0, Drawn: true},
+			{Name: "server busy", Unit: "% of the time", Digits: 1, Drawn: true}}}
 	for _, answer := range []time.Duration{20 * time.Millisecond, 250 * time.Millisecond} {
 		for _, preset := range []string{"", "mercator"} {
 			if err := politeCrawl(ctx, b, &t, pages, answer, preset); err != nil {
@@ -57,7 +60,8 @@ func politeness(ctx context.Context, b *crawlBench, pages int) (t experiment.Tab
 	return t, nil
 }
 
-func politeCrawl(ctx context.Context, b *crawlBench, t *experiment.Table, pages int, answer time.Duration, preset string) (err error) {
+func politeCrawl(ctx context.Context, b *crawlBench, t *experiment.Table, pages int, answer time.Duration,
+	preset string) (err error) {
 	cfg := fakeweb.Plain(politeHosts, pages*politeHosts)
 	cfg.Delay, cfg.Links, cfg.CrossHost = answer, 20, 0
 	dir := filepath.Join(b.dir, "crawl")
@@ -67,8 +71,8 @@ func politeCrawl(ctx context.Context, b *crawlBench, t *experiment.Table, pages 
 	if err != nil {
 		return err
 	}
-	args := []string{"crawl", "-o", dir, "--quiet", "--allow-private", "--dns", b.web.DNS, "--max-pages", "0", "--no-sitemaps", "--ip-delay", "0s", "--contact",
-		"experiment@whirlpool.invalid"}
+	args := []string{"crawl", "-o", dir, "--quiet", "--allow-private", "--dns", b.web.DNS, "--max-pages", "0",
+		"--no-sitemaps", "--ip-delay", "0s", "--contact", "experiment@whirlpool.invalid"}
 	label := fmt.Sprintf("adaptive, %v", answer)
 	if preset != "" {
 		args, label = append(args, "--politeness", preset), fmt.Sprintf("%s, %v", preset, answer)

@@ -22,7 +22,8 @@ removes them. Nobody else may use the broker, since connections are counted over
 		PreRunE: counts("publishers", "consumers"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			if q.AMQP == "" || q.Admin == "" {
-				return errors.New("experiment queues needs --amqp and --admin: a broker that nobody else uses, and a user that may make vhosts")
+				return errors.New("experiment queues needs --amqp and --admin: a broker that nobody else uses, and a user that " +
+					"may make vhosts")
 			}
 			tables, err := q.Run(cmd.Context())
 			return show(cmd, tables, err)
@@ -32,6 +33,7 @@ removes them. Nobody else may use the broker, since connections are counted over
 	cmd.Flags().StringVar(&q.Admin, "admin", "", "`URL` of its management API, with user and password")
 	cmd.Flags().IntVar(&q.Publishers, "publishers", 8, "goroutines that publish")
 	cmd.Flags().IntVar(&q.Consumers, "consumers", 8, "handlers at once")
-	cmd.Flags().DurationVar(&q.Every, "every", 6*time.Second, "time between two rows; the broker counts every five seconds")
+	cmd.Flags().DurationVar(&q.Every, "every", 6*time.Second,
+		"time between two rows; the broker counts every five seconds")
 	return cmd
 }

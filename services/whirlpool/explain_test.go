@@ -47,8 +47,8 @@ func checkExplanations(t *testing.T, explain func(t *testing.T, url string) repo
 		check             func(e *report.Explanation) bool
 	}{
 		{"fetched", plain.URL, "fetched and stored", func(e *report.Explanation) bool {
-			return e.Ledger.State == "done" && e.Ledger.Status == 200 && e.Content != nil && e.Robots.Allowed && e.Rules.Allowed &&
-				len(e.Attempts) > 0 && e.Host.Known && len(e.Rewritten) == 0
+			return e.Ledger.State == "done" && e.Ledger.Status == 200 && e.Content != nil && e.Robots.Allowed &&
+				e.Rules.Allowed && len(e.Attempts) > 0 && e.Host.Known && len(e.Rewritten) == 0
 		}},
 		{"fetched, spelled otherwise", plain.URL + "#part", "fetched and stored", func(e *report.Explanation) bool {
 			return e.URL.String() == plain.URL && len(e.Rewritten) > 0
@@ -58,7 +58,8 @@ func checkExplanations(t *testing.T, explain func(t *testing.T, url string) repo
 		}},
 		{"gone", gone.URL, "404", func(e *report.Explanation) bool { return e.Ledger.Verdict == "gone" && e.Content == nil }},
 		{"forbidden", forbidden.URL, "robots.txt forbids it", func(e *report.Explanation) bool {
-			return !e.Robots.Allowed && e.Robots.Line > 0 && strings.HasPrefix(e.Robots.Rule, "Disallow: ") && e.Robots.Status == 200
+			return !e.Robots.Allowed && e.Robots.Line > 0 && strings.HasPrefix(e.Robots.Rule, "Disallow: ") &&
+				e.Robots.Status == 200
 		}},
 		{"out of scope", outside, "outside scope", func(e *report.Explanation) bool {
 			return e.Ledger.State == "excluded" && e.Ledger.Reason == "scope" && !e.Rules.Allowed
@@ -70,7 +71,8 @@ func checkExplanations(t *testing.T, explain func(t *testing.T, url string) repo
 			return e.Ledger.State == "unknown" && !e.Rules.Allowed && e.Robots.State == "unknown"
 		}},
 		{"seed", web.Web().Seeds()[0], "fetched and stored", func(e *report.Explanation) bool { return e.Rules.Seed }},
-		{"robots.txt", web.Web().Seeds()[0] + "robots.txt", "for its rules", func(e *report.Explanation) bool { return true }},
+		{"robots.txt", web.Web().Seeds()[0] + "robots.txt", "for its rules",
+			func(e *report.Explanation) bool { return true }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := explain(t, tt.url)
@@ -89,7 +91,8 @@ func TestExplainNamesTheOriginalOfACopy(t *testing.T) {
 		t.Errorf("%s, a copy of %s, is explained as %+v", c.URL, c.DuplicateOf, e)
 	}
 	text := must(t, "explain", "-o", dir, c.URL.String())
-	for _, step := range []string{"url ", "canonical ", "rules ", "robots ", "ledger ", "log ", "content ", "host ", "answer "} {
+	for _, step := range []string{"url ", "canonical ", "rules ", "robots ", "ledger ", "log ", "content ", "host ",
+		"answer "} {
 		if !strings.Contains("\n"+text, "\n"+step) {
 			t.Errorf("no line for %q in\n%s", step, text)
 		}

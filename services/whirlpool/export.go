@@ -30,6 +30,27 @@ type exportFlags struct {
 	outputs   string   // directory for the outputs of the job's pipeline
 }
 
+// add adds the flags of export.
+func (f *exportFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "",
+		exportFormats()+", mirror or wacz (default: by the end of FILE's name, else csv)")
+	fl.StringArrayVar(&f.warc, "warc", nil,
+		"`directory` of WARC files that a mirror or WACZ is made of (repeatable; default: that of the crawl)")
+	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
+	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
+	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
+	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
+	fl.StringVar(&f.outputs, "outputs", "",
+		"of a cluster's job: write what the nodes at output of its pipeline ask for, each file whole, into a `directory`")
+	register(cmd, "columns", completeColumns)
+	register(cmd, "fields", completeColumns)
+	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
+	for _, other := range []string{"format", "columns", "fields", "originals", "raw-text", "warc"} {
+		cmd.MarkFlagsMutuallyExclusive("outputs", other)
+	}
+}
+
 func newExport() *cobra.Command {
 	f := &exportFlags{}
 	cmd := &cobra.Command{
@@ -40,20 +61,7 @@ func newExport() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 	}
 	ref := refFlags(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", exportFormats()+", mirror or wacz (default: by the end of FILE's name, else csv)")
-	fl.StringArrayVar(&f.warc, "warc", nil, "`directory` of WARC files that a mirror or WACZ is made of (repeatable; default: that of the crawl)")
-	fl.StringSliceVar(&f.columns, "columns", nil, "columns in their order, with commas between them")
-	fl.StringSliceVar(&f.columns, "fields", nil, "the same as --columns; fields.NAME is field.NAME")
-	fl.BoolVar(&f.originals, "originals", false, "leave out copies of other pages")
-	fl.BoolVar(&f.raw, "raw-text", false, "do not guard CSV cells that a spreadsheet would run as formulas")
-	fl.StringVar(&f.outputs, "outputs", "", "of a cluster's job: write what the nodes at output of its pipeline ask for, each file whole, into a `directory`")
-	register(cmd, "columns", completeColumns)
-	register(cmd, "fields", completeColumns)
-	cmd.MarkFlagsMutuallyExclusive("columns", "fields")
-	for _, other := range []string{"format", "columns", "fields", "originals", "raw-text", "warc"} {
-		cmd.MarkFlagsMutuallyExclusive("outputs", other)
-	}
+	f.add(cmd)
 	delivered := ref.over(noOutputs, f.deliverCluster)
 	run := ref.over(f.runDirectory, f.runCluster)
 	copies := ref.over(f.copyDirectory, f.copyCluster)
@@ -119,12 +127,14 @@ func (f *exportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.J
 }
 
 // run writes the pages, which it may read twice, each time from the start.
-func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteRule, pages func() io.ReadCloser) (err error) {
+func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteRule,
+	pages func() io.ReadCloser) (err error) {
 	if f.format == formatMarkdown {
 		return f.exportMarkdown(cmd, args, pages)
 	}
 	opt := f.options(args)
-	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() && term.IsTerminal(int(file.Fd())) {
+	if file, ok := cmd.OutOrStdout().(*os.File); len(args) == 0 && ok && opt.Format.Binary() &&
+		term.IsTerminal(int(file.Fd())) {
 		return usage("%s is not for a terminal: name a FILE", opt.Format.Title())
 	}
 	if err := findFields(cmd.Context(), &opt, rules, pages); err != nil {
@@ -144,7 +154,8 @@ func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteR
 }
 
 // findFields finds the fields that the pages have, and their types, where the export needs them.
-func findFields(ctx context.Context, opt *export.Options, rules []crawl.SiteRule, pages func() io.ReadCloser) (err error) {
+func findFields(ctx context.Context, opt *export.Options, rules []crawl.SiteRule,
+	pages func() io.ReadCloser) (err error) {
 	all := len(opt.Columns) == 0 && !opt.Format.Whole()
 	if !all && !opt.Format.Typed() {
 		return nil

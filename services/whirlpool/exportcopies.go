@@ -73,8 +73,8 @@ func (f *exportFlags) copyCluster(cmd *cobra.Command, args []string, j *cluster.
 		return err
 	}
 	if len(f.warc) == 0 {
-		return usage("--format %s is made of WARC files, which lie with the cluster's fetchers (their setting disk.warc, a directory a node): "+
-			"name the directories with --warc, once each", f.format)
+		return usage("--format %s is made of WARC files, which lie with the cluster's fetchers (their setting disk.warc, a "+
+			"directory a node): name the directories with --warc, once each", f.format)
 	}
 	ctx := cmd.Context()
 	job, err := j.Cluster.Postgres.Jobs().Job(ctx, j.Info.ID)

@@ -20,7 +20,8 @@ import (
 
 // noOutputs says where the outputs of a crawl in a directory are.
 func noOutputs(_ *cobra.Command, _ []string, d *directory.Directory) error {
-	return usage("--outputs is for --cluster: a crawl in a directory writes them while it runs, files into %s", filepath.Join(d.Dir, node.OutputsDir))
+	return usage("--outputs is for --cluster: a crawl in a directory writes them while it runs, files into %s",
+		filepath.Join(d.Dir, node.OutputsDir))
 }
 
 // deliverCluster writes the outputs of a cluster's job, from the records that it has at this moment.
@@ -32,7 +33,8 @@ func (f *exportFlags) deliverCluster(cmd *cobra.Command, args []string, j *clust
 	if err != nil {
 		return err
 	}
-	return writeOutputs(cmd, job, f.outputs, func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
+	return writeOutputs(cmd, job, f.outputs,
+		func() io.ReadCloser { return j.Cluster.Mongo.Job(j.Info.ID).Lines(cmd.Context()) })
 }
 
 // writeOutputs writes the outputs of a job, one after the other: files into a directory, each whole, or as it was;
@@ -43,7 +45,8 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 		return err
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("the pipeline of job %s has no node at output: add one, such as builtin/file@1 (docs/outputs.md)", job.ID)
+		return fmt.Errorf("the pipeline of job %s has no node at output: add one, such as builtin/file@1 (docs/outputs.md)",
+			job.ID)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -77,7 +80,8 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 }
 
 // sendOutput delivers one that leaves the machine, and counts the records of which its condition failed.
-func sendOutput(ctx context.Context, o *node.WantedOutput, job *crawl.Job, dir string, pages io.ReadCloser) (n, faults int64, err error) {
+func sendOutput(ctx context.Context, o *node.WantedOutput, job *crawl.Job, dir string,
+	pages io.ReadCloser) (n, faults int64, err error) {
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	o.Dir = dir
 	w, err := o.Open(ctx, job.ID, "export of "+string(job.ID), deliver.NewStream(pages), slog.Default())

@@ -69,7 +69,8 @@ func TestOutputsOfAClusterAreWholeFiles(t *testing.T) {
 	cmd.SetErr(&said)
 	cmd.SetContext(t.Context())
 	for range 2 { // again changes nothing
-		if err := writeOutputs(cmd, job, dir, func() io.ReadCloser { return io.NopCloser(bytes.NewReader(pages)) }); err != nil {
+		if err := writeOutputs(cmd, job, dir,
+			func() io.ReadCloser { return io.NopCloser(bytes.NewReader(pages)) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +105,8 @@ func TestOutputsOfAClusterAreWholeFiles(t *testing.T) {
 	if !strings.Contains(said.String(), "none.csv failed for 4 records") {
 		t.Errorf("it says %s", said.String())
 	}
-	err := writeOutputs(cmd, job, dir, func() io.ReadCloser { return io.NopCloser(broken{bytes.NewReader(pages[:len(pages)/2])}) })
+	err := writeOutputs(cmd, job, dir,
+		func() io.ReadCloser { return io.NopCloser(broken{bytes.NewReader(pages[:len(pages)/2])}) })
 	if err == nil || !strings.Contains(err.Error(), "all.csv") || !strings.Contains(err.Error(), "some.jsonl") {
 		t.Errorf("a store that goes away: %v", err)
 	}
@@ -118,7 +120,8 @@ func TestOutputsOfADirectoryAreThere(t *testing.T) {
 	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins"))
 	out := filepath.Join(t.TempDir(), "out")
 	must(t, "crawl", manySmall(t, 3), "-o", out, "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet")
-	if r := whirlpool(t, "export", "-o", out, "--outputs", t.TempDir()); r.exit != exitUsage || !strings.Contains(r.stderr, "--outputs is for --cluster") {
+	if r := whirlpool(t, "export", "-o", out, "--outputs", t.TempDir()); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, "--outputs is for --cluster") {
 		t.Errorf("%d, %s", r.exit, r.stderr)
 	}
 }

@@ -67,7 +67,8 @@ func (f *extractFlags) rules() (*parser.Rules, error) {
 
 func (f *extractFlags) runDirectory(cmd *cobra.Command, _ []string, d *directory.Directory) error {
 	if d.Running() {
-		return usage("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before rules are applied again", d.Dir, d.Dir)
+		return usage("the crawl in %s is running: stop it (`whirlpool stop -o %s`) before rules are applied again", d.Dir,
+			d.Dir)
 	}
 	job, err := d.Job(cmd.Context())
 	if err != nil {
@@ -78,8 +79,8 @@ func (f *extractFlags) runDirectory(cmd *cobra.Command, _ []string, d *directory
 		return err
 	}
 	pages := d.Store.Pages()
-	return f.run(cmd, reextract.Options{Job: job.ID, Pages: pages, Kept: d.Store.KeptBodies(), Line: pages.PageLine, Archives: archives,
-		Records: func() io.ReadCloser { return io.NopCloser(pages.Lines()) }})
+	return f.run(cmd, reextract.Options{Job: job.ID, Pages: pages, Kept: d.Store.KeptBodies(), Line: pages.PageLine,
+		Archives: archives, Records: func() io.ReadCloser { return io.NopCloser(pages.Lines()) }})
 }
 
 func (f *extractFlags) runCluster(cmd *cobra.Command, _ []string, j *cluster.Job) error {
@@ -105,8 +106,8 @@ func (f *extractFlags) run(cmd *cobra.Command, opt reextract.Options) (err error
 		if f.dryRun {
 			verb = "would be amended"
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d pages: %d %s, %d as the rules have them, %d without a body\n", n.Records, n.Amended, verb,
-			n.Unchanged, n.NoBody)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d pages: %d %s, %d as the rules have them, %d without a body\n", n.Records,
+			n.Amended, verb, n.Unchanged, n.NoBody)
 	}
 	switch {
 	case err != nil:

@@ -32,7 +32,8 @@ func TestExtractOverACluster(t *testing.T) {
 			same++
 		}
 	}
-	if same < len(want)*9/10 { // which of two copies is the original depends on the order of a crawl, and some pages change
+	// which of two copies is the original depends on the order of a crawl, and some pages change
+	if same < len(want)*9/10 {
 		t.Errorf("%d of %d files are the same", same, len(want))
 	}
 	if text := c.must("export", "--cluster", "--columns", "url,markdown,structured,author,published", "--format",

@@ -16,7 +16,8 @@ import (
 
 const oldRules = "rules: [{name: shop, fields: [{name: title, css: h1}]}]\n"
 
-const newRules = "rules: [{name: shop, match: /p/, fields: [{name: price, css: .price, type: number}, {name: name, css: h1}]}]\n"
+const newRules = "rules: [{name: shop, match: /p/, fields: [{name: price, css: .price, type: number}, {name: name, " +
+	"css: h1}]}]\n"
 
 // shop serves ten products and counts its requests.
 func shop(t *testing.T) (home string, asked *atomic.Int64) {
@@ -26,7 +27,8 @@ func shop(t *testing.T) (home string, asked *atomic.Int64) {
 		w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
 		var n int
 		if _, err := fmt.Sscanf(r.URL.Path, "/p/%d", &n); err == nil {
-			fmt.Fprintf(w, "<h1>Gl\xfchlampe %d</h1><b class=price>%d.50</b><p>%s", n, n, strings.Repeat(fmt.Sprintf("lamp number %d. ", n*n*n), n+3))
+			fmt.Fprintf(w, "<h1>Gl\xfchlampe %d</h1><b class=price>%d.50</b><p>%s", n, n,
+				strings.Repeat(fmt.Sprintf("lamp number %d. ", n*n*n), n+3))
 			return
 		}
 		for n := range 10 {
@@ -42,23 +44,28 @@ func TestExtractAppliesRulesAgain(t *testing.T) {
 	for _, how := range []string{"--keep-bodies", "--warc"} {
 		t.Run(how, func(t *testing.T) {
 			home, asked := shop(t)
-			dir, before, after := filepath.Join(t.TempDir(), "crawl"), write(t, "old.yml", oldRules), write(t, "new.yml", newRules)
-			args := []string{"crawl", "-c", before, home + "/", "-o", dir, "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet",
-				"--near-duplicate", "-1"}
+			dir, before, after := filepath.Join(t.TempDir(), "crawl"), write(t, "old.yml", oldRules),
+				write(t, "new.yml", newRules)
+			args := []string{"crawl", "-c", before, home + "/", "-o", dir, "--allow-private", "--delay", "0s", "--no-sitemaps",
+				"--quiet", "--near-duplicate", "-1"}
 			must(t, append(args, how)...)
 			requests := asked.Load()
-			if out := must(t, "extract", "-c", after, "-o", dir, "--dry-run"); !strings.Contains(out, "11 pages: 10 would be amended, 1 as") {
+			if out := must(t, "extract", "-c", after, "-o", dir, "--dry-run"); !strings.Contains(out,
+				"11 pages: 10 would be amended, 1 as") {
 				t.Errorf("dry run: %s", out)
 			}
-			if out := must(t, "extract", "-c", after, "-o", dir); !strings.Contains(out, "11 pages: 10 amended, 1 as the rules have them, 0 without") {
+			if out := must(t, "extract", "-c", after, "-o", dir); !strings.Contains(out,
+				"11 pages: 10 amended, 1 as the rules have them, 0 without") {
 				t.Errorf("first: %s", out)
 			}
-			if out := must(t, "extract", "-c", after, "-o", dir); !strings.Contains(out, "11 pages: 0 amended, 11 as the rules have them") {
+			if out := must(t, "extract", "-c", after, "-o", dir); !strings.Contains(out,
+				"11 pages: 0 amended, 11 as the rules have them") {
 				t.Errorf("again: %s", out)
 			}
 			pages := records(t, dir)
 			want := []crawl.Field{{Name: "price", Value: 7.5}, {Name: "name", Value: "Glühlampe 7"}}
-			if r := pages[home+"/p/7"]; len(pages) != 11 || r == nil || !reflect.DeepEqual(r.Fields, want) || !strings.Contains(r.Text, "lamp number 343") {
+			if r := pages[home+"/p/7"]; len(pages) != 11 || r == nil || !reflect.DeepEqual(r.Fields, want) ||
+				!strings.Contains(r.Text, "lamp number 343") {
 				t.Errorf("%d pages; one is %+v", len(pages), r)
 			}
 			if r := whirlpool(t, "audit", "-o", dir); r.exit != exitOK {
@@ -93,17 +100,20 @@ func TestKeptBodiesAreAuditedAndDiscarded(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := whirlpool(t, "audit", "-o", dir); r.exit != exitFailure || !strings.Contains(r.stdout, "1 files under bodies/ are damaged") {
+	if r := whirlpool(t, "audit", "-o", dir); r.exit != exitFailure ||
+		!strings.Contains(r.stdout, "1 files under bodies/ are damaged") {
 		t.Errorf("audit: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
-	if r := whirlpool(t, "extract", "-c", rules, "-o", dir); r.exit != exitFailure || !strings.Contains(r.stderr, "1 kept bodies are damaged") {
+	if r := whirlpool(t, "extract", "-c", rules, "-o", dir); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "1 kept bodies are damaged") {
 		t.Errorf("extract: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 	must(t, append(args, "--fresh")...)
 	if _, err := os.Stat(filepath.Join(dir, "bodies")); !os.IsNotExist(err) {
 		t.Errorf("bodies/ after --fresh: %v", err)
 	}
-	if r := whirlpool(t, "extract", "-c", rules, "-o", dir); r.exit != exitFailure || !strings.Contains(r.stderr, "no page has a body") {
+	if r := whirlpool(t, "extract", "-c", rules, "-o", dir); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "no page has a body") {
 		t.Errorf("extract without bodies: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 }

@@ -54,7 +54,8 @@ func TestAMistypedCommandOfAGroup(t *testing.T) {
 		"serve key nope":      "`whirlpool serve key --help`",
 		"alert rule-delte-it": "has no command",
 	} {
-		if r := whirlpool(t, strings.Fields(line)...); r.exit != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, want) {
+		if r := whirlpool(t, strings.Fields(line)...); r.exit != exitUsage || r.stdout != "" ||
+			!strings.Contains(r.stderr, want) {
 			t.Errorf("%s: exit status %d, want %q in %s", line, r.exit, want, r.stderr)
 		}
 	}

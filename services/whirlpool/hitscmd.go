@@ -40,7 +40,7 @@ Of more than half a million hosts or URLs the counts of the rare ones are estima
 	fl.StringVar(&f.by, "by", string(report.ByHost), "host, domain or url")
 	fl.IntVar(&f.top, "top", 50, "only the first `N`")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"host", "domain", "url"}, cobra.ShellCompDirectiveNoFileComp))
+	register(cmd, "by", cobra.FixedCompletions([]string{"host", "domain", "url"}, cobra.ShellCompDirectiveNoFileComp))
 	run := ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
 		in, err := c.Export(cmd.Context(), id, url.Values{"format": {"jsonl"}})
 		if err != nil {

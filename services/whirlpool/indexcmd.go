@@ -36,12 +36,13 @@ is for one that had it later.`,
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on as records come, until it is interrupted")
 	cmd.Flags().BoolVar(&anew, "anew", false, "make the index of a directory again from the start")
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-		return ref.choose(cmd.Context(), func() error { return indexDirectory(cmd, ref.out, follow, anew) }, func(c *cluster.Cluster) error {
-			if follow || anew {
-				return usage("--follow and --anew are for a directory")
-			}
-			return indexCluster(cmd, c, crawl.JobID(ref.job))
-		})
+		return ref.choose(cmd.Context(), func() error { return indexDirectory(cmd, ref.out, follow, anew) },
+			func(c *cluster.Cluster) error {
+				if follow || anew {
+					return usage("--follow and --anew are for a directory")
+				}
+				return indexCluster(cmd, c, crawl.JobID(ref.job))
+			})
 	})
 	return cmd
 }
@@ -55,7 +56,8 @@ func indexDirectory(cmd *cobra.Command, named string, follow, anew bool) (err er
 	if err := index(cmd, d, follow); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records, float64(d.Size())/1e6)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d pages, %.1f MB\n", filepath.Join(dir, explore.DirIndexName), d.Index().Records,
+		float64(d.Size())/1e6)
 	return nil
 }
 

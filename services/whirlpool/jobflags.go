@@ -13,18 +13,21 @@ import (
 )
 
 // flagOfKey names the flags that set a key of the job.
-var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclude": "exclude", "blacklist": "blacklist",
-	"max_pages": "max-pages", "max_depth": "max-depth", "pages_per_level": "pages-per-level", "pages_per_host": "pages-per-host",
-	"limits.max_body": "max-body", "politeness.delay": "delay", "politeness.ip_delay": "ip-delay",
-	"politeness.host_connections": "host-connections", "user_agent": "user-agent", "contact": "contact",
-	"ignore_robots": "ignore-robots", "cookies": "no-cookies", "network.insecure": "insecure", "extract": "extract", "near_duplicate": "near-duplicate",
-	"robots.agent": "robots-agent", "assets.scope": "assets", "render.mode": "render", "render.no_scroll": "render-scroll", "keep_bodies": "keep-bodies", "search": "search", "order": "order", "mode": "mode", "revisit.budget": "revisits", "politeness.preset": "politeness", "seed_list": "seeds", "pages_per_domain": "pages-per-domain", "headers": "header", "accept_language": "accept-language",
-	"cookie": "cookie", "network.proxies": "proxy", "network.resolve": "resolve",
+var flagOfKey = map[string]string{"scope": "scope", "include": "include", "exclude": "exclude",
+	"blacklist": "blacklist", "max_pages": "max-pages", "max_depth": "max-depth", "pages_per_level": "pages-per-level",
+	"pages_per_host": "pages-per-host", "limits.max_body": "max-body", "politeness.delay": "delay",
+	"politeness.ip_delay": "ip-delay", "politeness.host_connections": "host-connections", "user_agent": "user-agent",
+	"contact": "contact", "ignore_robots": "ignore-robots", "cookies": "no-cookies", "network.insecure": "insecure",
+	"extract": "extract", "near_duplicate": "near-duplicate", "robots.agent": "robots-agent", "assets.scope": "assets",
+	"render.mode": "render", "render.no_scroll": "render-scroll", "keep_bodies": "keep-bodies", "search": "search",
+	"order": "order", "mode": "mode", "revisit.budget": "revisits", "politeness.preset": "politeness",
+	"seed_list": "seeds", "pages_per_domain": "pages-per-domain", "headers": "header",
+	"accept_language": "accept-language", "cookie": "cookie", "network.proxies": "proxy", "network.resolve": "resolve",
 	"network.proxy_delay": "proxy-delay", "network.proxy_connections": "proxy-connections", "network.certificates": "cert",
-	"bounds.max_time": "max-time", "bounds.max_bytes": "max-bytes", "bounds.rate": "rate", "bounds.bandwidth": "bandwidth", "ext": "ext",
-	"skip_ext": "skip-ext", "media_types": "media-type", "cookies_file": "cookies",
-	"topic.examples": "topic-example", "topic.not": "topic-not", "topic.background": "topic-background", "topic.model": "topic-model",
-	"classify.model": "classify"}
+	"bounds.max_time": "max-time", "bounds.max_bytes": "max-bytes", "bounds.rate": "rate", "bounds.bandwidth": "bandwidth",
+	"ext": "ext", "skip_ext": "skip-ext", "media_types": "media-type", "cookies_file": "cookies",
+	"topic.examples": "topic-example", "topic.not": "topic-not", "topic.background": "topic-background",
+	"topic.model": "topic-model", "classify.model": "classify"}
 
 // checkJob finds every fault of a job before anything starts: settings, patterns, blacklist, site rules.
 func checkJob(job *crawl.Job) error {

@@ -31,7 +31,8 @@ func misused(cmd *cobra.Command, faults ...error) error {
 }
 
 func hereFaults(job *crawl.Job) []error {
-	return append(secretFaults(job), fetcher.CheckCookies(job), fetcher.CheckProxies(&job.Network), fetcher.CheckCertificates(&job.Network))
+	return append(secretFaults(job), fetcher.CheckCookies(job), fetcher.CheckProxies(&job.Network),
+		fetcher.CheckCertificates(&job.Network))
 }
 
 func secretFaults(job *crawl.Job) (faults []error) {

@@ -21,7 +21,8 @@ func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
 			want: []string{"cookies_file", "c.txt", "line 2", "want 7"}},
 		"an output elsewhere": {job: "pipeline: {nodes: [{id: o, at: output, use: builtin/file@1, with: {file: ../x.csv}}]}",
 			want: []string{"../x.csv"}},
-		"flag of cookies": {job: "max_pages: 1", args: []string{"--cookies", "gone.txt"}, want: []string{"--cookies", "gone.txt"}},
+		"flag of cookies": {job: "max_pages: 1", args: []string{"--cookies", "gone.txt"},
+			want: []string{"--cookies", "gone.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := usedDirectory(t)
@@ -60,8 +61,10 @@ func TestTargetsAreTriedBeforeTheOldCrawlIsDiscarded(t *testing.T) {
 		})
 	}
 	for _, f := range []crawlFlags{
-		{out: filepath.Join(tmp, "out"), markdown: filepath.Join(tmp, "new", "md"), copies: copyFlags{wacz: filepath.Join(tmp, "out", "c.wacz")}},
-		{out: filepath.Join(tmp, "out"), copies: copyFlags{mirror: filepath.Join(tmp, "m"), wacz: filepath.Join(tmp, "m", "c.wacz")}},
+		{out: filepath.Join(tmp, "out"), markdown: filepath.Join(tmp, "new", "md"),
+			copies: copyFlags{wacz: filepath.Join(tmp, "out", "c.wacz")}},
+		{out: filepath.Join(tmp, "out"),
+			copies: copyFlags{mirror: filepath.Join(tmp, "m"), wacz: filepath.Join(tmp, "m", "c.wacz")}},
 		{out: filepath.Join(tmp, "out"), copies: copyFlags{wacz: filepath.Join(tmp, "c.wacz")}},
 		{out: "-"},
 	} {

@@ -14,13 +14,15 @@ import (
 
 func newJobs() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "jobs --cluster[=FILE]",
-		Short:   "List the jobs of a cluster",
-		Long:    "Jobs lists the jobs of a cluster, the oldest first: state, pages, open URLs, when it was submitted, and the number of the settings that apply.",
+		Use:   "jobs --cluster[=FILE]",
+		Short: "List the jobs of a cluster",
+		Long: "Jobs lists the jobs of a cluster, the oldest first: state, pages, open URLs, when it was submitted, and " +
+			"the number of the settings that apply.",
 		Example: "  whirlpool jobs --cluster=node.yml\n  whirlpool jobs --cluster --json | jq -r .[].job",
 		Args:    cobra.NoArgs,
 	}
-	ref := clusterOnly(cmd, "jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml; of a server: --server")
+	ref := clusterOnly(cmd, "jobs lists the jobs of a cluster: say which with --cluster or --cluster=node.yml; of a "+
+		"server: --server")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 		lines, err := s.List(cmd.Context())
@@ -43,7 +45,8 @@ func writeJobs(w io.Writer, lines []control.Listed) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "JOB\tSTATE\tPAGES\tOPEN\tCREATED\tSETTINGS")
 	for _, l := range lines {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%d%s\n", l.ID, l.State, l.Pages, l.Open, l.Created.Local().Format(time.DateTime), l.Epoch, faultText(l.Fault))
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%d%s\n", l.ID, l.State, l.Pages, l.Open, l.Created.Local().Format(time.DateTime),
+			l.Epoch, faultText(l.Fault))
 	}
 	return tw.Flush()
 }

@@ -25,8 +25,8 @@ type logFlags struct {
 }
 
 // verdictsOfLog are what a line may say of a URL.
-var verdictsOfLog = []crawl.Verdict{crawl.VerdictDone, crawl.VerdictRetry, crawl.VerdictGone, crawl.VerdictBlocked, crawl.VerdictRefused,
-	crawl.VerdictFailed, crawl.VerdictExcluded, crawl.VerdictInterrupted}
+var verdictsOfLog = []crawl.Verdict{crawl.VerdictDone, crawl.VerdictRetry, crawl.VerdictGone, crawl.VerdictBlocked,
+	crawl.VerdictRefused, crawl.VerdictFailed, crawl.VerdictExcluded, crawl.VerdictInterrupted}
 
 func newLog() *cobra.Command {
 	cmd := &cobra.Command{

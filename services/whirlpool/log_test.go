@@ -12,7 +12,8 @@ func checkClusterLog(t *testing.T, c *clusterUnderTest) {
 	s := decode[report.Status](t, c.must("status", "--cluster", "--json", "--job", "test", "--reasons"))
 	checkReasons(t, &s)
 	excluded := c.must("log", "--cluster", "--job", "test", "--verdict", "excluded")
-	if n := strings.Count(excluded, "\n"); int64(n) < excludedOf(&s) || n != strings.Count(excluded, `"verdict":"excluded"`) {
+	if n := strings.Count(excluded, "\n"); int64(n) < excludedOf(&s) ||
+		n != strings.Count(excluded, `"verdict":"excluded"`) {
 		t.Errorf("%d lines of URLs left out, of %d\n%s", n, excludedOf(&s), excluded)
 	}
 	if text := c.must("log", "--cluster", "--verdict", "gone,failed", "--reason", "no-such-reason"); text != "" {
@@ -66,9 +67,10 @@ func TestLogFiltersAndPages(t *testing.T) {
 		"host": {[]string{"--host", strings.ToUpper(host)}, func(l string) bool {
 			return strings.Contains(l, `{"time":"`) && strings.Contains(l, `"url":"http://`+host+`/`)
 		}},
-		"class":  {[]string{"--status", "4xx"}, func(l string) bool { return strings.Contains(l, `"status":4`) }},
-		"URL":    {[]string{"--url", line.URL}, func(l string) bool { return strings.Contains(l, `"url":"`+line.URL) }},
-		"since":  {[]string{"--since", line.Time}, func(l string) bool { return decode[struct{ Time string }](t, l).Time >= line.Time }},
+		"class": {[]string{"--status", "4xx"}, func(l string) bool { return strings.Contains(l, `"status":4`) }},
+		"URL":   {[]string{"--url", line.URL}, func(l string) bool { return strings.Contains(l, `"url":"`+line.URL) }},
+		"since": {[]string{"--since", line.Time},
+			func(l string) bool { return decode[struct{ Time string }](t, l).Time >= line.Time }},
 		"future": {[]string{"--until", "36500d"}, func(string) bool { return false }},
 	} {
 		want := 0

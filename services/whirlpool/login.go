@@ -33,14 +33,16 @@ func newKey() *cobra.Command {
 
 func newKeyCreate() *cobra.Command {
 	var k api.KeyToMake
-	cmd := &cobra.Command{Use: "create NAME", Short: "Make an API key and print it: it is shown this once", Args: cobra.ExactArgs(1),
-		Example: "  export WHIRLPOOL_API_KEY=$(whirlpool key create ci --days 90)"}
+	cmd := &cobra.Command{Use: "create NAME", Short: "Make an API key and print it: it is shown this once",
+		Args: cobra.ExactArgs(1), Example: "  export WHIRLPOOL_API_KEY=$(whirlpool key create ci --days 90)"}
 	cmd.Flags().StringVar(&k.Role, "role", "user", "what it may do: viewer, user, operator or admin")
 	cmd.Flags().IntVar(&k.Days, "days", 0, "until it expires; 0: never")
-	cmd.Flags().StringSliceVar(&k.Scopes, "scope", nil, "`resource` that it is for, such as workflows or executions:read (repeatable; default: all)")
+	cmd.Flags().StringSliceVar(&k.Scopes, "scope", nil,
+		"`resource` that it is for, such as workflows or executions:read (repeatable; default: all)")
 	cmd.Flags().Float64Var(&k.Rate, "rate", 0, "requests a second; 0: as the server has it")
 	cmd.Flags().IntVar(&k.Burst, "burst", 0, "requests at once; 0: as the server has it")
-	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"viewer", "user", "operator", "admin"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("role",
+		cobra.FixedCompletions([]string{"viewer", "user", "operator", "admin"}, cobra.ShellCompDirectiveNoFileComp))
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		k.Name = args[0]
 		made, err := c.NewKey(cmd.Context(), k)
@@ -59,16 +61,18 @@ func newKeyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, keys, "no keys yet: `whirlpool key create NAME` makes one", "ID\tNAME\tROLE\tSCOPES\tRATE\tCREATED\tUSED\tEXPIRES",
-			func(k api.Key) string {
-				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, k.Name, k.Role, scopesText(&k), rateText(&k), timeText(k.Created), timeText(k.Used),
-					timeText(k.Expires))
+		return printList(cmd.OutOrStdout(), *format, keys, "no keys yet: `whirlpool key create NAME` makes one",
+			"ID\tNAME\tROLE\tSCOPES\tRATE\tCREATED\tUSED\tEXPIRES", func(k api.Key) string {
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, k.Name, k.Role, scopesText(&k), rateText(&k),
+					timeText(k.Created), timeText(k.Used), timeText(k.Expires))
 			})
 	})
 }
 
 func newKeyRotate() *cobra.Command {
-	cmd := &cobra.Command{Use: "rotate ID", Short: "Give an API key a new secret and print it; the one before is good for 24 hours more", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "rotate ID",
+		Short: "Give an API key a new secret and print it; the one before is good for 24 hours more",
+		Args:  cobra.ExactArgs(1)}
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		made, err := c.RotateKey(cmd.Context(), args[0])
 		if err == nil {

@@ -80,7 +80,8 @@ func keepLogin(cmd *cobra.Command, c *client.Client, name string, key *api.Key) 
 	if err := known.write(); err != nil {
 		return err
 	}
-	cmd.Printf("signed in as %s, %s, until %s; the current context is %s\n", key.Owner, key.Role, timeText(key.Expires), name)
+	cmd.Printf("signed in as %s, %s, until %s; the current context is %s\n", key.Owner, key.Role, timeText(key.Expires),
+		name)
 	return nil
 }
 
@@ -115,7 +116,8 @@ func catchCode(state string, codes chan<- string) http.Handler {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		q := r.URL.Query()
-		if r.URL.Path != "/" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 || q.Get("code") == "" {
+		if r.URL.Path != "/" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 ||
+			q.Get("code") == "" {
 			http.Error(w, "this is no sign-in of the command that waits here", http.StatusBadRequest)
 			return
 		}

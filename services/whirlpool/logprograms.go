@@ -26,7 +26,8 @@ type programFlags struct {
 
 func (p *programFlags) declare(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.BoolVar(&p.programs, "programs", false, "the logs of all programs of a cluster, or of a server, in the place of crawl.log")
+	fl.BoolVar(&p.programs, "programs", false,
+		"the logs of all programs of a cluster, or of a server, in the place of crawl.log")
 	fl.StringVar(&p.level, "level", "", "with --programs: only lines of this level or above: debug, info, warn or error")
 	fl.StringVar(&p.program, "program", "", "with --programs: only lines of this program, such as fetcher")
 	fl.StringVar(&p.node, "node", "", "with --programs: only lines of programs of this node")
@@ -38,7 +39,8 @@ func (p *programFlags) check(f *logFlags) error {
 	case !p.programs && (p.level != "" || p.program != "" || p.node != ""):
 		return usage("--level, --program and --node are for --programs: crawl.log has none")
 	case p.programs && len(f.verdicts)+len(f.reasons)+len(f.statuses)+len(f.hosts) > 0:
-		return usage("--verdict, --reason, --status and --host are of crawl.log: logs of programs have none; --url looks for a text")
+		return usage("--verdict, --reason, --status and --host are of crawl.log: logs of programs have none; --url looks " +
+			"for a text")
 	case p.programs && f.cursor != 0:
 		return usage("--cursor is of crawl.log: use --since")
 	case f.limit < 0:
@@ -51,7 +53,8 @@ func (p *programFlags) check(f *logFlags) error {
 func (p *programFlags) run(f *logFlags, ref *crawlRef) command {
 	return ref.orServer(func(cmd *cobra.Command, _ []string, c *client.Client) error { return p.ofServer(cmd, f, ref, c) },
 		ref.overCluster(func(*cobra.Command, []string, *directory.Directory) error {
-			return usage("a crawl in a directory has one program: its log is what it prints. --programs is for --cluster and --server")
+			return usage("a crawl in a directory has one program: its log is what it prints. --programs is for --cluster and " +
+				"--server")
 		}, func(cmd *cobra.Command, _ []string, c *cluster.Cluster) error {
 			return p.ofCluster(cmd, f, ref, c.Mongo)
 		}))
@@ -71,7 +74,8 @@ func (p *programFlags) ofCluster(cmd *cobra.Command, f *logFlags, ref *crawlRef,
 		ctx, stop = signals(ctx, func() {}, func() {})
 		defer stop()
 	}
-	meant := mongo.ProgramFilter{Level: p.level, Program: p.program, Node: p.node, Job: ref.job, Text: f.url, Since: f.since.Time, Until: f.until.Time, Limit: f.limit}
+	meant := mongo.ProgramFilter{Level: p.level, Program: p.program, Node: p.node, Job: ref.job, Text: f.url,
+		Since: f.since.Time, Until: f.until.Time, Limit: f.limit}
 	out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
 	seen := map[string]bool{}
 	var order []string
@@ -120,7 +124,8 @@ func writeLine(out *bufio.Writer, v any) error {
 
 func (p *programFlags) ofServer(cmd *cobra.Command, f *logFlags, ref *crawlRef, c *client.Client) error {
 	if p.program != "" || p.node != "" || f.follow {
-		return usage("a server is one program on one machine: leave out --program and --node; the studio's page Logs follows it")
+		return usage("a server is one program on one machine: leave out --program and --node; the studio's page Logs " +
+			"follows it")
 	}
 	q := url.Values{"source": {"server"}}
 	for key, value := range map[string]string{"level": strings.ToUpper(p.level), "q": f.url, "execution": ref.job} {

@@ -76,13 +76,16 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"}, &cobra.Group{ID: groupLook, Title: "Looking into a crawl:"},
+	root.AddGroup(&cobra.Group{ID: groupCrawl, Title: "Crawling:"},
+		&cobra.Group{ID: groupLook, Title: "Looking into a crawl:"},
 		&cobra.Group{ID: groupServer, Title: "Workflows of a server (whirlpool serve):"})
 	addGroup(root, groupCrawl, newCrawl(), newServe(), newSet(), newDemo(), newSeed(), newDelete(), newNode(), newSetup())
 	addGroup(root, groupCrawl, newControls()...)
 	addGroup(root, groupCrawl, newPlugin())
-	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(), newRepair())
-	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newHits(), newNear(), newReplay(), newRing())
+	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(),
+		newRepair())
+	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newHits(), newNear(),
+		newReplay(), newRing())
 	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newSchedule(), newAlert(), newAgents(),
 		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())

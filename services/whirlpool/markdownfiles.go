@@ -91,7 +91,8 @@ func (f *exportFlags) exportMarkdown(cmd *cobra.Command, args []string, pages fu
 		return fmt.Errorf("export to %s: %w", args[0], err)
 	}
 	if files.Written+files.Same == 0 {
-		return errors.New("no record has Markdown: it is made when pages are crawled, with --extract markdown, or extract.markdown in the job file")
+		return errors.New("no record has Markdown: it is made when pages are crawled, with --extract markdown, or " +
+			"extract.markdown in the job file")
 	}
 	cmd.PrintErrf("%d Markdown files written to %s, %d were there\n", files.Written, args[0], files.Same)
 	return nil

@@ -45,7 +45,8 @@ out. Within one crawl, content-seen judges more closely: the studio's page Clust
 	fl.BoolVar(&f.all, "all", false, "also groups within one crawl")
 	fl.BoolVar(&f.json, "json", false, "print JSON, a group a line")
 	cmd.RunE = ref.orServer(f.ofServer, failing(func(cmd *cobra.Command, args []string) error {
-		return ref.choose(cmd.Context(), func() error { return f.ofDirectories(cmd, args) }, func(c *cluster.Cluster) error { return f.ofCluster(cmd, args, c) })
+		return ref.choose(cmd.Context(), func() error { return f.ofDirectories(cmd, args) },
+			func(c *cluster.Cluster) error { return f.ofCluster(cmd, args, c) })
 	}))
 	return cmd
 }

@@ -13,6 +13,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 )
 
+// addPolitenessFlags adds the flags about what a host has to bear.
+func addPolitenessFlags(cmd *cobra.Command, job *crawl.Job) {
+	fl := cmd.Flags()
+	fl.StringVar((*string)(&job.Politeness.Preset), "politeness", "",
+		"`preset` of the politeness: mercator waits 10 × the last request's time, or Crawl-delay × that")
+	fl.Var(&job.Politeness.Delay, "delay",
+		"wait between two requests to a host, from the end of one to the start of the next")
+	fl.Var(&job.Politeness.IPDelay, "ip-delay", "wait between two requests to an address; never more than --delay")
+	fl.IntVar(&job.Politeness.HostConnections, "host-connections", 1,
+		"requests at once to a host; more only for your own site")
+}
+
 // addNetworkFlags declares the flags that say how requests reach the web.
 func addNetworkFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl, n := cmd.Flags(), &job.Network
@@ -20,7 +32,8 @@ func addNetworkFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl.BoolVarP(&n.Insecure, "insecure", "k", false, "fetch from servers whose certificate is not valid; records say so")
 	fl.String("cert", "", "`file` of a client certificate (PEM), for the hosts of the seeds")
 	fl.String("key", "", "`file` of its private key (PEM; default: it is in that of --cert)")
-	fl.Var(setter{p.add, "URL"}, "proxy", "HTTP, HTTPS or SOCKS5 proxy (repeatable: they take turns); file:PATH: a file with one a line")
+	fl.Var(setter{p.add, "URL"}, "proxy",
+		"HTTP, HTTPS or SOCKS5 proxy (repeatable: they take turns); file:PATH: a file with one a line")
 	fl.Var(&n.ProxyDelay, "proxy-delay", "wait between two requests through one proxy")
 	fl.IntVar(&n.ProxyConnections, "proxy-connections", 0, "requests at once through one proxy; 0: no limit")
 	fl.StringArrayVar(&n.Resolve, "resolve", nil, "connect to this address: `host:port:addr[,addr]` (repeatable)")
@@ -95,8 +108,9 @@ func (p *proxyFlag) hide(text string) string {
 		return text
 	}
 	if !p.literals {
-		p.faults = append(p.faults, errors.New("--proxy: its password would be stored with the job, where others read it: write '${NAME}' in its "+
-			"place, an environment variable of the programs that make the requests, or file:PATH for a file that they have"))
+		p.faults = append(p.faults, errors.New("--proxy: its password would be stored with the job, where others read it: "+
+			"write '${NAME}' in its place, an environment variable of the programs that make the requests, or file:PATH for a "+
+			"file that they have"))
 		return scheme + "://" + user + ":${UNKNOWN}" + rest[at:]
 	}
 	name := secret.Given + "PROXY_" + strconv.Itoa(len(p.n.Proxies)+1)
@@ -111,9 +125,11 @@ func addBoundFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&b.MaxBytes, "max-bytes", "end the crawl after bodies of so many bytes, as they came; 0: no limit")
 	fl.Var((*rateFlag)(&b.Rate), "rate", "requests a second over all hosts, as in 5, 5/s or 30/m; 0: no limit")
 	fl.Var(&b.Bandwidth, "bandwidth", "bytes of bodies a second over all hosts; 0: no limit")
-	fl.StringSliceVar(&job.Ext, "ext", nil, "fetch only URLs with these `extensions`, or with none, as in html,php (repeatable)")
+	fl.StringSliceVar(&job.Ext, "ext", nil,
+		"fetch only URLs with these `extensions`, or with none, as in html,php (repeatable)")
 	fl.StringSliceVar(&job.SkipExt, "skip-ext", nil, "fetch no URL with these `extensions`, as in pdf,zip (repeatable)")
-	fl.StringSliceVar(&job.MediaTypes, "media-type", job.MediaTypes, "keep pages of these `types`: type/subtype, type/* or */* (repeatable)")
+	fl.StringSliceVar(&job.MediaTypes, "media-type", job.MediaTypes,
+		"keep pages of these `types`: type/subtype, type/* or */* (repeatable)")
 }
 
 // rateFlag is a number of requests a second.
@@ -143,13 +159,16 @@ func overlayNetwork(cmd *cobra.Command, job, flags *crawl.Job) {
 	certificates := func() { to.Certificates = from.Certificates }
 	version := func() { to.IP = from.IP }
 	for name, copyFlag := range map[string]func(){
-		"insecure": func() { to.Insecure = from.Insecure }, "cert": certificates, "key": certificates, "ipv4": version, "ipv6": version,
-		"proxy": func() { to.Proxies = from.Proxies }, "proxy-delay": func() { to.ProxyDelay = from.ProxyDelay },
-		"proxy-connections": func() { to.ProxyConnections = from.ProxyConnections }, "resolve": func() { to.Resolve = from.Resolve },
-		"max-time": func() { job.Bounds.MaxTime = flags.Bounds.MaxTime }, "max-bytes": func() { job.Bounds.MaxBytes = flags.Bounds.MaxBytes },
-		"rate": func() { job.Bounds.Rate = flags.Bounds.Rate }, "bandwidth": func() { job.Bounds.Bandwidth = flags.Bounds.Bandwidth },
-		"ext": func() { job.Ext = flags.Ext }, "skip-ext": func() { job.SkipExt = flags.SkipExt },
-		"media-type": func() { job.MediaTypes = flags.MediaTypes },
+		"insecure": func() { to.Insecure = from.Insecure }, "cert": certificates, "key": certificates, "ipv4": version,
+		"ipv6": version, "proxy": func() { to.Proxies = from.Proxies },
+		"proxy-delay":       func() { to.ProxyDelay = from.ProxyDelay },
+		"proxy-connections": func() { to.ProxyConnections = from.ProxyConnections },
+		"resolve":           func() { to.Resolve = from.Resolve },
+		"max-time":          func() { job.Bounds.MaxTime = flags.Bounds.MaxTime },
+		"max-bytes":         func() { job.Bounds.MaxBytes = flags.Bounds.MaxBytes },
+		"rate":              func() { job.Bounds.Rate = flags.Bounds.Rate },
+		"bandwidth":         func() { job.Bounds.Bandwidth = flags.Bounds.Bandwidth }, "ext": func() { job.Ext = flags.Ext },
+		"skip-ext": func() { job.SkipExt = flags.SkipExt }, "media-type": func() { job.MediaTypes = flags.MediaTypes },
 	} {
 		if cmd.Flags().Changed(name) {
 			copyFlag()

@@ -29,13 +29,17 @@ const (
 // addOutput declares the flags.
 func (o *outputFlags) addOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&o.urls, "urls", "", "print `which` URLs only, a line each, on standard output: found (in the scope) or fetched")
-	fl.StringSliceVar(&o.fields, "fields", nil, "print only these `keys` of the records on standard output, such as url,title,fields.price")
-	_ = cmd.RegisterFlagCompletionFunc("urls", cobra.FixedCompletions([]string{urlsFound, urlsFetched}, cobra.ShellCompDirectiveNoFileComp))
+	fl.StringVar(&o.urls, "urls", "",
+		"print `which` URLs only, a line each, on standard output: found (in the scope) or fetched")
+	fl.StringSliceVar(&o.fields, "fields", nil,
+		"print only these `keys` of the records on standard output, such as url,title,fields.price")
+	_ = cmd.RegisterFlagCompletionFunc("urls",
+		cobra.FixedCompletions([]string{urlsFound, urlsFetched}, cobra.ShellCompDirectiveNoFileComp))
 	register(cmd, "fields", completeColumns)
 	fl.StringSliceVar(&o.stores, "store", nil, storeHelp())
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions(storeNames(), cobra.ShellCompDirectiveNoFileComp))
-	fl.BoolVar(&o.compress, "compress", false, "write the records of a new crawl as pages.jsonl.zst (zstd), which needs a tenth to a half of the room")
+	fl.BoolVar(&o.compress, "compress", false,
+		"write the records of a new crawl as pages.jsonl.zst (zstd), which needs a tenth to a half of the room")
 }
 
 // implied makes standard output the place of what the flags ask for, where no other is named.

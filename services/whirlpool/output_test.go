@@ -66,8 +66,9 @@ func TestURLsToStandardOutput(t *testing.T) {
 
 func TestOutputFlagsAreChecked(t *testing.T) {
 	for _, args := range [][]string{
-		{"--urls", "all", "http://a.test/"}, {"--urls", "found", "-o", t.TempDir(), "http://a.test/"}, {"--fields", "nothing", "http://a.test/"},
-		{"--fields", "url", "--urls", "found", "http://a.test/"}, {"--fields", "url,url", "http://a.test/"},
+		{"--urls", "all", "http://a.test/"}, {"--urls", "found", "-o", t.TempDir(), "http://a.test/"},
+		{"--fields", "nothing", "http://a.test/"}, {"--fields", "url", "--urls", "found", "http://a.test/"},
+		{"--fields", "url,url", "http://a.test/"},
 	} {
 		cmd := newCrawl()
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -36,8 +36,8 @@ func becomeOwner() error {
 		func() error { return syscall.Setuid(int(owner.Uid)) }, // with it all capabilities go
 	} {
 		if err := step(); err != nil {
-			return fmt.Errorf("%s: become user %d, group %d: %w: give the container the capabilities SETUID and SETGID", becomeOwnerOf, owner.Uid,
-				owner.Gid, err)
+			return fmt.Errorf("%s: become user %d, group %d: %w: give the container the capabilities SETUID and SETGID",
+				becomeOwnerOf, owner.Uid, owner.Gid, err)
 		}
 	}
 	return nil
@@ -47,7 +47,8 @@ func becomeOwner() error {
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0) // #nosec G103
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)),
+		uintptr(unsafe.Pointer(&none[0])), 0) // #nosec G103
 	if errno != 0 {
 		return fmt.Errorf("%s: drop capabilities: %w", becomeOwnerOf, errno)
 	}

@@ -33,14 +33,17 @@ func TestPluginsAreKeptAndTrusted(t *testing.T) {
 	dir := aPlugin(t)
 	pushed := must(t, "plugin", "push", "--untested", dir)
 	lines := strings.Split(pushed, "\n")
-	if len(lines) < 3 || lines[0] != "shop/price@1.0.0" || !strings.HasPrefix(lines[1], "sha256:") || !strings.Contains(pushed, "whirlpool plugin approve") {
+	if len(lines) < 3 || lines[0] != "shop/price@1.0.0" || !strings.HasPrefix(lines[1], "sha256:") ||
+		!strings.Contains(pushed, "whirlpool plugin approve") {
 		t.Errorf("push prints %q", pushed)
 	}
-	if got := must(t, "plugin", "list"); !strings.Contains(got, "builtin/filter@1") || !strings.Contains(got, "shop/price@1.0.0    unsigned  document") {
+	if got := must(t, "plugin", "list"); !strings.Contains(got, "builtin/filter@1") ||
+		!strings.Contains(got, "shop/price@1.0.0    unsigned  document") {
 		t.Errorf("list prints\n%s", got)
 	}
 	must(t, "plugin", "approve", "shop/price@1.0.0")
-	if got := must(t, "plugin", "show", "shop/price@1.0.0"); !strings.Contains(got, "approved, by "+me()) || !strings.Contains(got, `"enum"`) {
+	if got := must(t, "plugin", "show", "shop/price@1.0.0"); !strings.Contains(got, "approved, by "+me()) ||
+		!strings.Contains(got, `"enum"`) {
 		t.Errorf("show prints\n%s", got)
 	}
 	must(t, "plugin", "disable", "--why", "too slow", "shop/price@1.0.0")
@@ -50,7 +53,8 @@ func TestPluginsAreKeptAndTrusted(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plugin.wasm"), []byte(module+"x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := whirlpool(t, "plugin", "push", "--untested", dir); r.exit != exitFailure || !strings.Contains(r.stderr, "a version never changes") {
+	if r := whirlpool(t, "plugin", "push", "--untested", dir); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "a version never changes") {
 		t.Errorf("other content under the same name: %d, %s", r.exit, r.stderr)
 	}
 }
@@ -87,10 +91,12 @@ func TestACrawlChecksItsPipeline(t *testing.T) {
 		"{id: a, at: document, use: builtin/filter@1, with: {keep: 'doc.langs == 1'}}":          "pipeline.nodes[0].with.keep column 5",
 		"{id: a, at: document, use: builtin/lang@1, with: {keep: [en]}, when: 'doc.title + 1'}": "pipeline.nodes[0].when",
 	} {
-		if err := os.WriteFile(job, []byte("seeds: ['http://127.0.0.1:1/']\npipeline:\n  nodes:\n    - "+node+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(job, []byte("seeds: ['http://127.0.0.1:1/']\npipeline:\n  nodes:\n    - "+node+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
-		if r := whirlpool(t, "crawl", "-c", job, "-o", filepath.Join(t.TempDir(), "out"), "--allow-private", "--quiet"); r.exit != exitUsage || !strings.Contains(r.stderr, want) {
+		if r := whirlpool(t, "crawl", "-c", job, "-o", filepath.Join(t.TempDir(), "out"), "--allow-private",
+			"--quiet"); r.exit != exitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %d, %q; want %q", node, r.exit, r.stderr, want)
 		}
 	}
@@ -143,7 +149,8 @@ func fromNothing(t *testing.T, kit, site string) {
 		t.Fatal(err)
 	}
 	crawl := []string{"crawl", "-c", job, "-o", out, "--allow-private", "--delay", "0s", "--quiet", "--no-sitemaps"}
-	if r := whirlpool(t, crawl...); r.exit != exitUsage || !strings.Contains(r.stderr, "nobody has signed or approved it") {
+	if r := whirlpool(t, crawl...); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, "nobody has signed or approved it") {
 		t.Errorf("a crawl uses what nobody approved: %d, %s", r.exit, r.stderr)
 	}
 	must(t, "plugin", "approve", "shop/price@1.0.0")
@@ -154,10 +161,12 @@ func fromNothing(t *testing.T, kit, site string) {
 	}
 	// A test whose answer is another fails, and says where.
 	want := filepath.Join(dir, "testdata", "want.json")
-	if err := os.WriteFile(want, []byte(`{"action": "patch", "patch": {"fields": {"currency": "EUR", "price": 1}}}`), 0o644); err != nil {
+	if err := os.WriteFile(want, []byte(`{"action": "patch", "patch": {"fields": {"currency": "EUR", "price": 1}}}`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := whirlpool(t, "plugin", "test", dir); r.exit != exitFailure || !strings.Contains(r.stdout, "patch.fields.price: got 1234.5, want 1") {
+	if r := whirlpool(t, "plugin", "test", dir); r.exit != exitFailure ||
+		!strings.Contains(r.stdout, "patch.fields.price: got 1234.5, want 1") {
 		t.Errorf("a test with another answer: %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 }
@@ -183,10 +192,12 @@ func TestComposedSamples(t *testing.T) {
 	if err := serveOnce(); err != nil {
 		t.Fatal(err)
 	}
-	for name, last := range map[string]string{"cassiopeia.yml": "section=builtin/map@1", "cassiopeia-jobs.yml": "private=builtin/redact@1"} {
+	for name, last := range map[string]string{"cassiopeia.yml": "section=builtin/map@1",
+		"cassiopeia-jobs.yml": "private=builtin/redact@1"} {
 		dir := filepath.Join(t.TempDir(), "out")
-		must(t, "crawl", "-c", absolute(t, filepath.Join(samples, name)), "-o", dir, "--allow-private", "--dns", web.DNSAddr(), "--delay", "0s",
-			"--scope", "any", "--max-pages", "60", "--max-depth", "4", "--quiet", "--no-sitemaps", web.Web().Seeds()[0])
+		must(t, "crawl", "-c", absolute(t, filepath.Join(samples, name)), "-o", dir, "--allow-private", "--dns",
+			web.DNSAddr(), "--delay", "0s", "--scope", "any", "--max-pages", "60", "--max-depth", "4", "--quiet",
+			"--no-sitemaps", web.Web().Seeds()[0])
 		through := 0
 		for url, page := range records(t, dir) {
 			if len(page.PluginErrors) > 0 {

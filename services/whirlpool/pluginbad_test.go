@@ -61,7 +61,8 @@ func manySmall(t *testing.T, n int) string {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<title>%s</title><p>This is what stands at %s, and nowhere else: %x.", r.URL.Path, r.URL.Path, strings.Repeat(r.URL.Path, 9))
+		fmt.Fprintf(w, "<title>%s</title><p>This is what stands at %s, and nowhere else: %x.", r.URL.Path, r.URL.Path,
+			strings.Repeat(r.URL.Path, 9))
 		for i := 1; i < n && r.URL.Path == "/"; i++ {
 			fmt.Fprintf(w, "<a href=/p%d>%d</a> ", i, i)
 		}
@@ -84,7 +85,8 @@ func TestACrawlWithBadPlugins(t *testing.T) {
 		if err := os.WriteFile(job, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return whirlpool(t, append([]string{"crawl", "-c", job, "-o", out, "--allow-private", "--delay", "0s", "--no-sitemaps"}, more...)...)
+		return whirlpool(t, append([]string{"crawl", "-c", job, "-o", out, "--allow-private", "--delay", "0s",
+			"--no-sitemaps"}, more...)...)
 	}
 	plain, bad := filepath.Join(t.TempDir(), "plain"), filepath.Join(t.TempDir(), "bad")
 	for out, r := range map[string]result{plain: crawl(plain, ""), bad: crawl(bad, nodes, "--plugin-processes")} {
@@ -121,7 +123,8 @@ func TestACrawlWithBadPlugins(t *testing.T) {
 	must(t, "plugin", "push", "--untested", push)
 	refused := func(node, why string) {
 		t.Helper()
-		if r := crawl(bad, "    - "+node+"\n", "--plugin-processes"); r.exit != exitUsage || !strings.Contains(r.stderr, why) || !strings.Contains(r.stderr, "pipeline.nodes[0]") {
+		if r := crawl(bad, "    - "+node+"\n", "--plugin-processes"); r.exit != exitUsage ||
+			!strings.Contains(r.stderr, why) || !strings.Contains(r.stderr, "pipeline.nodes[0]") {
 			t.Errorf("%s: %d, %s; want %q", node, r.exit, r.stderr, why)
 		}
 	}

@@ -31,8 +31,8 @@ A plug-in that nobody has approved, and that no known key has signed, runs in te
   whirlpool plugin publish price oci://registry.example.com/plugins
   whirlpool plugin push oci://registry.example.com/plugins/shop/price:1.0.0`,
 	}
-	cmd.AddCommand(newPluginInit(), newPluginBuild(), newPluginTest(), newPluginPush(), newPluginPublish(), newPluginList(), newPluginShow(), newPluginApprove(),
-		newPluginDisable())
+	cmd.AddCommand(newPluginInit(), newPluginBuild(), newPluginTest(), newPluginPush(), newPluginPublish(),
+		newPluginList(), newPluginShow(), newPluginApprove(), newPluginDisable())
 	return cmd
 }
 
@@ -52,13 +52,15 @@ func newPluginList() *cobra.Command {
 	format := outputFlag(cmd)
 	return onPlugins(cmd, func(cmd *cobra.Command, _ []string, at pluginPlace) error {
 		items, err := at.All(cmd.Context())
-		printed := printList(cmd.OutOrStdout(), *format, items, "no plug-ins", "PLUG-IN\tTRUST\tPOINTS\tDIGEST\tSUMMARY", func(i repo.Item) string {
-			digest := i.Digest
-			if digest == "" {
-				digest = "-"
-			}
-			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", i.Descriptor.Use(), i.Trust.Level, pointsOf(i.Descriptor), digest, i.Descriptor.Summary)
-		})
+		printed := printList(cmd.OutOrStdout(), *format, items, "no plug-ins", "PLUG-IN\tTRUST\tPOINTS\tDIGEST\tSUMMARY",
+			func(i repo.Item) string {
+				digest := i.Digest
+				if digest == "" {
+					digest = "-"
+				}
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", i.Descriptor.Use(), i.Trust.Level, pointsOf(i.Descriptor), digest,
+					i.Descriptor.Summary)
+			})
 		return errors.Join(printed, err)
 	})
 }
@@ -72,7 +74,8 @@ func pointsOf(d *plugin.Descriptor) string {
 }
 
 func newPluginShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show OWNER/NAME@VERSION", Short: "Show a plug-in: points, settings, limits, trust", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "show OWNER/NAME@VERSION", Short: "Show a plug-in: points, settings, limits, trust",
+		Args: cobra.ExactArgs(1)}
 	format := outputFlag(cmd)
 	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
 		item, err := findPlugin(cmd.Context(), at, args[0])
@@ -96,7 +99,8 @@ func findPlugin(ctx context.Context, d pluginPlace, use string) (repo.Item, erro
 			return i, nil
 		}
 	}
-	return repo.Item{}, errors.Join(fmt.Errorf("there is no plug-in %s: `whirlpool plugin list` shows what there is", use), err)
+	return repo.Item{}, errors.Join(fmt.Errorf("there is no plug-in %s: `whirlpool plugin list` shows what there is", use),
+		err)
 }
 
 func showPlugin(w io.Writer, i *repo.Item) error {

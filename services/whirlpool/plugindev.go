@@ -21,7 +21,8 @@ func newPluginInit() *cobra.Command {
 	var kit string
 	cmd := &cobra.Command{Use: "init OWNER/NAME [DIR]", Args: cobra.RangeArgs(1, 2),
 		Short: "Write a plug-in to begin with, into a new directory",
-		Long:  "Init writes a plug-in that works: descriptor, source, the kit it is written with, and a test. DIR is NAME where it is left out.\n\nKits:\n" + kits()}
+		Long: "Init writes a plug-in that works: descriptor, source, the kit it is written with, and a test. DIR is NAME " +
+			"where it is left out.\n\nKits:\n" + kits()}
 	cmd.Flags().StringVar(&kit, "kit", "go", "what it is written `with`: "+strings.Join(kitNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("kit", cobra.FixedCompletions(kitNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
@@ -36,7 +37,8 @@ func newPluginInit() *cobra.Command {
 		if err := writeTemplate(dir, files); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s is in %s\nnext: whirlpool plugin build %s && whirlpool plugin test %s\n", args[0], dir, dir, dir)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s is in %s\nnext: whirlpool plugin build %s && whirlpool plugin test %s\n", args[0],
+			dir, dir, dir)
 		return nil
 	})
 	return cmd
@@ -57,7 +59,8 @@ func writeTemplate(dir string, files fs.FS) error {
 }
 
 func newPluginBuild() *cobra.Command {
-	cmd := &cobra.Command{Use: "build [DIR]", Args: cobra.MaximumNArgs(1), Short: "Compile a plug-in, and make the package that is signed and pushed"}
+	cmd := &cobra.Command{Use: "build [DIR]", Args: cobra.MaximumNArgs(1),
+		Short: "Compile a plug-in, and make the package that is signed and pushed"}
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		dir := dirOf(args)
 		if err := buildPlugin(cmd, dir); err != nil {
@@ -71,7 +74,8 @@ func newPluginBuild() *cobra.Command {
 		if err := os.WriteFile(name, p.Bytes, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %.1f KiB, package %s\n%s\n", p.Descriptor.Use(), p.Descriptor.Entry, float64(len(p.Entry()))/1024, name, p.Digest)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %.1f KiB, package %s\n%s\n", p.Descriptor.Use(), p.Descriptor.Entry,
+			float64(len(p.Entry()))/1024, name, p.Digest)
 		return nil
 	})
 	return cmd
@@ -92,7 +96,8 @@ func buildPlugin(cmd *cobra.Command, dir string) error {
 	}
 	for _, step := range build.Steps {
 		if _, err := exec.LookPath(step[0]); err != nil {
-			return fmt.Errorf("%s is needed to build it, and was not found: install %s; or build elsewhere, and push from there", step[0], build.Needs)
+			return fmt.Errorf("%s is needed to build it, and was not found: install %s; or build elsewhere, and push from there",
+				step[0], build.Needs)
 		}
 		run := exec.CommandContext(cmd.Context(), step[0], step[1:]...) //nolint:gosec // by the kit, not by input
 		run.Dir, run.Env = dir, append(os.Environ(), build.Env...)

@@ -153,8 +153,8 @@ func isUse(use string) error {
 
 // itemOf is a plug-in of a server as a repository lists it.
 func itemOf(p *api.Plugin) repo.Item {
-	d := &plugin.Descriptor{Name: p.Name, Version: p.Version, Tier: plugin.Tier(p.Tier), Summary: p.Summary, Authors: p.Authors, License: p.License,
-		Limits: p.Limits, Config: p.Config}
+	d := &plugin.Descriptor{Name: p.Name, Version: p.Version, Tier: plugin.Tier(p.Tier), Summary: p.Summary,
+		Authors: p.Authors, License: p.License, Limits: p.Limits, Config: p.Config}
 	for _, s := range p.Serves {
 		d.Serves = append(d.Serves, plugin.Serves{Point: crawl.Point(s.Point), Needs: s.Needs, Adds: s.Adds})
 	}

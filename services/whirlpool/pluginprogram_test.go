@@ -52,7 +52,8 @@ func TestTheProgramOfTheDocs(t *testing.T) {
 	must(t, "plugin", "push", "--untested", dir)
 	must(t, "plugin", "approve", "bench/words@1.0.0")
 	job, out := filepath.Join(t.TempDir(), "job.yml"), filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(job, []byte("pipeline:\n  nodes:\n    - {id: n, at: document, use: bench/words@1.0.0}\n"), 0o600); err != nil {
+	if err := os.WriteFile(job, []byte("pipeline:\n  nodes:\n    - {id: n, at: document, use: bench/words@1.0.0}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"crawl", site.URL + "/", "-c", job, "-o", out, "--allow-private", "--max-pages", "1", "--quiet"}
@@ -60,7 +61,8 @@ func TestTheProgramOfTheDocs(t *testing.T) {
 		t.Errorf("without --plugin-processes: %d, %s", r.exit, r.stderr)
 	}
 	must(t, append(args, "--plugin-processes")...)
-	if records := must(t, "export", "-o", out, "--format", "jsonl"); !strings.Contains(records, `"words":7`) || strings.Contains(records, "plugin_errors") {
+	if records := must(t, "export", "-o", out, "--format", "jsonl"); !strings.Contains(records, `"words":7`) ||
+		strings.Contains(records, "plugin_errors") {
 		t.Errorf("the record is\n%s", records)
 	}
 }

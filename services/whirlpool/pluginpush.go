@@ -89,7 +89,8 @@ func tellPushed(cmd *cobra.Command, use, digest string, t repo.Trust) {
 }
 
 // packPlugin makes the package of a directory, and tests it.
-func packPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string, untested bool) (packed *repo.Package, signed []byte, err error) {
+func packPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string,
+	untested bool) (packed *repo.Package, signed []byte, err error) {
 	if packed, err = repo.Pack(os.DirFS(dir)); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}

@@ -14,7 +14,8 @@ func TestPluginsGoThroughARegistry(t *testing.T) {
 	dir := aPlugin(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	at := "oci+http://" + servicetest.StartRegistry(t, "", "").Address + "/plugins"
-	if r := whirlpool(t, "plugin", "push", at+"/shop/price:1.0.0"); r.exit != exitFailure || !strings.Contains(r.stderr, "there is no plug-in shop/price@1.0.0 in "+at) {
+	if r := whirlpool(t, "plugin", "push", at+"/shop/price:1.0.0"); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "there is no plug-in shop/price@1.0.0 in "+at) {
 		t.Errorf("before it is published: %+v", r)
 	}
 	published := strings.Split(must(t, "plugin", "publish", "--untested", dir, at), "\n")
@@ -23,18 +24,22 @@ func TestPluginsGoThroughARegistry(t *testing.T) {
 	}
 	for _, artifact := range []string{published[0], at + "/shop/price:1.0.0"} { // the second changes nothing
 		got := must(t, "plugin", "push", artifact)
-		if !strings.HasPrefix(got, "shop/price@1.0.0\n"+published[1]+"\n") || !strings.Contains(got, "crawls cannot use it yet") {
+		if !strings.HasPrefix(got, "shop/price@1.0.0\n"+published[1]+"\n") ||
+			!strings.Contains(got, "crawls cannot use it yet") {
 			t.Errorf("push prints %q", got)
 		}
 	}
 	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "plugins")) // that of somebody else
-	if r := whirlpool(t, "plugin", "approve", "shop/price@1.0.0"); r.exit != exitFailure || !strings.Contains(r.stderr, "there is no plug-in") {
+	if r := whirlpool(t, "plugin", "approve", "shop/price@1.0.0"); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, "there is no plug-in") {
 		t.Errorf("without a registry: %+v", r)
 	}
-	if got := must(t, "plugin", "approve", "--plugin-registry", at, "shop/price@1.0.0"); !strings.Contains(got, published[1]) {
+	if got := must(t, "plugin", "approve", "--plugin-registry", at, "shop/price@1.0.0"); !strings.Contains(got,
+		published[1]) {
 		t.Errorf("approve prints %q", got)
 	}
-	if got := must(t, "plugin", "show", "shop/price@1.0.0"); !strings.Contains(got, "approved, by "+me()) || !strings.Contains(got, published[1]) {
+	if got := must(t, "plugin", "show", "shop/price@1.0.0"); !strings.Contains(got, "approved, by "+me()) ||
+		!strings.Contains(got, published[1]) {
 		t.Errorf("show prints\n%s", got)
 	}
 }
@@ -75,7 +80,8 @@ func TestMistakesWithRegistriesAreTold(t *testing.T) {
 		exit int
 		says string
 	}{
-		{[]string{"plugin", "push", "oci://registry.example/shop/price"}, exitUsage, "want oci://HOST/PATH/OWNER/NAME:VERSION"},
+		{[]string{"plugin", "push", "oci://registry.example/shop/price"}, exitUsage,
+			"want oci://HOST/PATH/OWNER/NAME:VERSION"},
 		{[]string{"plugin", "push", "--signature", "x", "oci://registry.example/shop/price:1.0.0"}, exitUsage, "--signature"},
 		{[]string{"plugin", "publish", dir}, exitUsage, "want oci://HOST"},
 		{[]string{"plugin", "publish", dir, "registry.example"}, exitUsage, "want oci://HOST"},

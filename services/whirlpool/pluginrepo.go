@@ -44,12 +44,15 @@ type pluginFlags struct {
 // addPlugins declares the flags.
 func (p *pluginFlags) addPlugins(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&p.dir, "plugins", "", "`directory` of the plug-ins (default: $"+pluginsEnv+", or plugins in your directory of settings)")
-	fl.StringSliceVar(&p.keys, "plugin-key", nil, "minisign public `key` whose plug-ins are trusted, besides those of $"+pluginKeysEnv)
+	fl.StringVar(&p.dir, "plugins", "",
+		"`directory` of the plug-ins (default: $"+pluginsEnv+", or plugins in your directory of settings)")
+	fl.StringSliceVar(&p.keys, "plugin-key", nil,
+		"minisign public `key` whose plug-ins are trusted, besides those of $"+pluginKeysEnv)
 	fl.BoolVar(&p.processes, "plugin-processes", os.Getenv(processesEnv) == "1",
 		"run plug-ins that are programs, where they are approved: they can do what you can do (or $"+processesEnv+"=1)")
 	fl.StringVar(&p.registry, "plugin-registry", "",
-		"`address` of a registry of containers that has what the repository does not have: oci://HOST/PATH (default: $"+registryEnv+")")
+		"`address` of a registry of containers that has what the repository does not have: oci://HOST/PATH (default: $"+
+			registryEnv+")")
 	_ = cmd.MarkFlagDirname("plugins") // it was declared above
 }
 
@@ -129,7 +132,8 @@ func (p *pluginFlags) openCluster(ctx context.Context) (d *repo.Repository, shut
 	at.Keys, at.Processes = append(slices.Clone(at.Keys), p.keys...), at.Processes || p.processes
 	at.Registry = cmp.Or(p.upstream(), at.Registry)
 	if at.Dir == "" {
-		return nil, nil, usage("the cluster has no repository of plug-ins: plugins.store: postgres in the configuration of its nodes gives it one")
+		return nil, nil, usage("the cluster has no repository of plug-ins: plugins.store: postgres in the configuration of " +
+			"its nodes gives it one")
 	}
 	var db *postgres.Store
 	shut = func() {}
@@ -158,7 +162,8 @@ func me() string {
 
 // usePlugins gives a crawl its plug-ins, and finds what is wrong with those of the job before anything is asked for.
 // Close what it returns when the crawl has ended.
-func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job, opt *node.LocalOptions) (*repo.Repository, error) {
+func (p *pluginFlags) usePlugins(ctx context.Context, job *crawl.Job,
+	opt *node.LocalOptions) (*repo.Repository, error) {
 	d, err := p.open()
 	if err != nil {
 		return nil, exitStatus{exitUsage, err}

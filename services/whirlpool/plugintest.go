@@ -89,7 +89,8 @@ func loadFrom(ctx context.Context, p *pluginFlags, packed *repo.Package) (*scrat
 	if err != nil {
 		return nil, err
 	}
-	d, err := repo.Open(filepath.Join(dir, "plugins"), repo.Settings{Loaders: tiers.Loaders(keep), Unsigned: true, Processes: true})
+	d, err := repo.Open(filepath.Join(dir, "plugins"),
+		repo.Settings{Loaders: tiers.Loaders(keep), Unsigned: true, Processes: true})
 	if err == nil {
 		err = d.Push(ctx, packed, nil)
 	}

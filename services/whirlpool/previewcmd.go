@@ -16,8 +16,10 @@ import (
 )
 
 func newExecPreview() *cobra.Command {
-	cmd := &cobra.Command{Use: "preview EXECUTION", Short: "Tell what an edit of an execution would do, and change nothing", Args: cobra.ExactArgs(1),
-		Example: "  whirlpool exec preview postings-1 --set 'exclude=[/calendar/]'\n  whirlpool exec preview postings-1 -f new.yml"}
+	cmd := &cobra.Command{Use: "preview EXECUTION",
+		Short: "Tell what an edit of an execution would do, and change nothing", Args: cobra.ExactArgs(1),
+		Example: "  whirlpool exec preview postings-1 --set 'exclude=[/calendar/]'\n" +
+			"  whirlpool exec preview postings-1 -f new.yml"}
 	f := addEdit(cmd)
 	format := outputFlag(cmd)
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
@@ -62,7 +64,8 @@ func printOne(cmd *cobra.Command, format string, a *preview.Answer) error {
 
 // newPreview returns the command that previews an edit of the crawl in a directory.
 func newPreview() *cobra.Command {
-	cmd := &cobra.Command{Use: "preview -o DIR -c FILE", Short: "Tell what other settings would do to a crawl, and change nothing", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "preview -o DIR -c FILE",
+		Short: "Tell what other settings would do to a crawl, and change nothing", Args: cobra.NoArgs,
 		Long: `Preview judges all that a crawl in a directory knows by the settings of a job file: what of the queue would be dropped, what of the left-out
 would come back, and what was fetched and stays, by rule and host. Nothing is changed. The crawl must not run meanwhile.`,
 		Example: "  whirlpool preview -o crawl-example.com -c new.yml"}

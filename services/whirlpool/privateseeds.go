@@ -28,7 +28,8 @@ const (
 )
 
 // refusePrivate ends a crawl whose seeds are all at private addresses that are not permitted, and warns where some are.
-func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *node.LocalOptions, stderr io.Writer) error {
+func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *node.LocalOptions,
+	stderr io.Writer) error {
 	if opt.Node.Fetch.AllowPrivate || job.AllowPrivate && opt.Node.Fetch.PrivateJobs {
 		return nil
 	}
@@ -62,7 +63,8 @@ func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *nod
 }
 
 // privateSeeds says of each seed at a private address alone which address that is.
-func privateSeeds(ctx context.Context, seeds []weburl.URL, lookup func(context.Context, string) ([]netip.Addr, error)) (private []string) {
+func privateSeeds(ctx context.Context, seeds []weburl.URL,
+	lookup func(context.Context, string) ([]netip.Addr, error)) (private []string) {
 	ctx, cancel := context.WithTimeout(ctx, seedLookupsTime)
 	defer cancel()
 	found := make([]error, len(seeds))
@@ -86,7 +88,8 @@ func privateSeeds(ctx context.Context, seeds []weburl.URL, lookup func(context.C
 			continue
 		}
 		text := err.Error()
-		if e := (*netguard.Error)(nil); errors.As(err, &e) && e.Addr.IsValid() && e.Addr.String() != strings.Trim(seeds[i].Hostname(), "[]") {
+		if e := (*netguard.Error)(nil); errors.As(err, &e) && e.Addr.IsValid() &&
+			e.Addr.String() != strings.Trim(seeds[i].Hostname(), "[]") {
 			text = fmt.Sprintf("%s has the address %v, which is %s", seeds[i].Hostname(), e.Addr, e.Kind)
 		}
 		private = append(private, fmt.Sprintf("seed %s: %s", seeds[i], text))

@@ -33,7 +33,8 @@ type view struct {
 }
 
 func newView(f *crawlFlags, out, err io.Writer) *view {
-	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, unstored: f.has("none"), out: out, screen: newScreen(err), every: 10 * time.Second}
+	v := &view{quiet: f.quiet, json: f.json, temporary: f.temporary, unstored: f.has("none"), out: out,
+		screen: newScreen(err), every: 10 * time.Second}
 	switch {
 	case v.json:
 		v.screen.live, v.every = false, time.Second
@@ -174,8 +175,8 @@ func (v *view) pagesOf(ctx context.Context, l *node.Local, t crawl.Tally) (int64
 // progressOf takes from the ledger what it knows.
 func progressOf(t crawl.Tally, pages int64, now time.Time) progress {
 	n := func(v crawl.Verdict) int64 { return t.Verdicts[v.String()] }
-	return progress{Time: now, Pages: pages, Failed: n(crawl.VerdictFailed), Gone: n(crawl.VerdictGone), Blocked: n(crawl.VerdictBlocked),
-		Refused: n(crawl.VerdictRefused), Excluded: excluded(t)}
+	return progress{Time: now, Pages: pages, Failed: n(crawl.VerdictFailed), Gone: n(crawl.VerdictGone),
+		Blocked: n(crawl.VerdictBlocked), Refused: n(crawl.VerdictRefused), Excluded: excluded(t)}
 }
 
 func excluded(t crawl.Tally) int64 {
@@ -214,14 +215,15 @@ func (v *view) shut(l *node.Local, finished bool) {
 	if s.Shut == 0 || v.quiet || v.json || v.stream || !finished {
 		return
 	}
-	fmt.Fprintf(v.screen, "  %d URLs wait, because their robots.txt or their host could not be had: the same command asks again, "+
-		"from %s on\n", s.Shut, s.ShutUntil.Local().Format(time.DateTime))
+	fmt.Fprintf(v.screen, "  %d URLs wait, because their robots.txt or their host could not be had: the same command "+
+		"asks again, from %s on\n", s.Shut, s.ShutUntil.Local().Format(time.DateTime))
 }
 
 // parts are the progress in words. Which failed matters more than how many hosts there are.
 func (p *progress) parts() []part {
-	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)}, {1, fmt.Sprintf("%d queued", p.Queued)},
-		{7, fmt.Sprintf("%d in flight", p.InFlight)}, {9, fmt.Sprintf("%d hosts", p.Hosts)}}
+	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)},
+		{1, fmt.Sprintf("%d queued", p.Queued)}, {7, fmt.Sprintf("%d in flight", p.InFlight)},
+		{9, fmt.Sprintf("%d hosts", p.Hosts)}}
 	count := func(rank int, n int64, what string) {
 		if n > 0 {
 			parts = append(parts, part{rank, fmt.Sprintf("%d %s", n, what)})

@@ -22,8 +22,10 @@ func TestAServerThatAnswersUnaskedIsNotTold(t *testing.T) {
 			go answerTwice(c)
 		}
 	}()
-	for _, args := range [][]string{{"crawl", "--quiet", "--delay", "0s", "--ignore-robots", "--no-sitemaps", "-o", "d"}, {"try"}} {
-		if r := whirlpool(t, append(args, "--allow-private", "http://"+l.Addr().String()+"/")...); r.exit != exitOK || r.stderr != "" {
+	for _, args := range [][]string{{"crawl", "--quiet", "--delay", "0s", "--ignore-robots", "--no-sitemaps", "-o", "d"},
+		{"try"}} {
+		if r := whirlpool(t, append(args, "--allow-private", "http://"+l.Addr().String()+"/")...); r.exit != exitOK ||
+			r.stderr != "" {
 			t.Errorf("%v: exit status %d, and it says %q", args, r.exit, r.stderr)
 		}
 	}

@@ -46,7 +46,8 @@ func (r remote) theOnly(ctx context.Context, id crawl.JobID) (crawl.JobID, error
 	case len(all) == 0:
 		return "", errors.New("the server has no execution yet: `whirlpool workflow run` starts one")
 	}
-	return "", control.Misusef("the server has %d executions: say which with --job; `whirlpool exec list` shows them", len(all))
+	return "", control.Misusef("the server has %d executions: say which with --job; `whirlpool exec list` shows them",
+		len(all))
 }
 
 // List implements control.Service.
@@ -65,7 +66,8 @@ func (r remote) List(ctx context.Context) ([]control.Listed, error) {
 	return out, err
 }
 
-var errWorkflows = &control.Misuse{Err: errors.New("a server crawls workflows: `whirlpool workflow create` makes one of a job file, and `whirlpool workflow run` runs it")}
+var errWorkflows = &control.Misuse{Err: errors.New("a server crawls workflows: `whirlpool workflow create` makes one " +
+	"of a job file, and `whirlpool workflow run` runs it")}
 
 // Submit implements control.Service.
 func (remote) Submit(context.Context, control.Submission) (*control.Submitted, error) {
@@ -87,7 +89,8 @@ func (r remote) Order(ctx context.Context, job crawl.JobID, o control.Order) (*c
 	if err != nil {
 		return nil, err
 	}
-	return &control.Ordered{Job: id, State: string(e.State), Text: fmt.Sprintf("%s is %s, and is to %s", id, e.State, e.Desired)}, nil
+	return &control.Ordered{Job: id, State: string(e.State),
+		Text: fmt.Sprintf("%s is %s, and is to %s", id, e.State, e.Desired)}, nil
 }
 
 // Delete implements control.Service. Force has it cancelled first; it is deleted when that has come to its end.
@@ -235,7 +238,8 @@ func (r remote) Events(ctx context.Context, job crawl.JobID, s control.Selection
 }
 
 // lines hands the lines from a place on to each, and returns the place behind the last.
-func (r remote) lines(ctx context.Context, id crawl.JobID, s control.Selection, at int64, each control.EachLine) (int64, error) {
+func (r remote) lines(ctx context.Context, id crawl.JobID, s control.Selection, at int64,
+	each control.EachLine) (int64, error) {
 	log, err := r.c.FileFrom(ctx, id, "crawl.log", at)
 	if client.IsNotFound(err) && !strings.Contains(err.Error(), string(id)) || client.IsPastEnd(err) {
 		return at, nil // it has no line there yet

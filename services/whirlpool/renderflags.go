@@ -16,7 +16,8 @@ func addRenderFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
 	fl.Var(&job.Render.Mode, "render",
 		"render pages in a browser besides: never, auto (where a test of a few says that it pays) or always")
-	fl.VarPF(&negated{&job.Render.NoScroll}, "render-scroll", "", "scroll rendered pages to their end once, for lists that load as one reads").NoOptDefVal = "true"
+	fl.VarPF(&negated{&job.Render.NoScroll}, "render-scroll", "",
+		"scroll rendered pages to their end once, for lists that load as one reads").NoOptDefVal = "true"
 }
 
 // negated is the flag of a setting that says the contrary.

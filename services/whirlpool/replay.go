@@ -121,7 +121,8 @@ func listUnreadable(cmd *cobra.Command, letters []report.Letter, more bool) erro
 	}
 	fmt.Fprintf(out, "%d cannot be read, so they are not replayed and stay where they are:\n", len(letters))
 	slices.SortStableFunc(letters, func(a, b report.Letter) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Topic, b.Topic), a.At.Compare(b.At), cmp.Compare(a.Bytes, b.Bytes))
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Topic, b.Topic), a.At.Compare(b.At),
+			cmp.Compare(a.Bytes, b.Bytes))
 	})
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NODE\tVHOST\tQUEUE\tTIME\tBYTES\tREASON")
@@ -130,8 +131,8 @@ func listUnreadable(cmd *cobra.Command, letters []report.Letter, more bool) erro
 		if l.At.Unix() > 0 {
 			at = l.At.UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", cmp.Or(l.Node, "-"), cmp.Or(l.Vhost, "-"), cmp.Or(l.Topic, "unknown"), at, l.Bytes,
-			strings.ReplaceAll(l.Reason, "\n", "; "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", cmp.Or(l.Node, "-"), cmp.Or(l.Vhost, "-"), cmp.Or(l.Topic, "unknown"), at,
+			l.Bytes, strings.ReplaceAll(l.Reason, "\n", "; "))
 	}
 	return w.Flush()
 }
@@ -150,8 +151,8 @@ func listReadable(cmd *cobra.Command, letters []report.Letter) error {
 	}
 	fmt.Fprintln(w, node("NODE")+"ID\tJOB\tTOPIC\tKEY\tAGE\tREASON")
 	for _, l := range letters {
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%v\t%s\n", node(l.Node), l.ID, l.Job, l.Topic, l.Key, time.Since(l.At).Round(time.Second),
-			shortReason(l.Reason))
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%v\t%s\n", node(l.Node), l.ID, l.Job, l.Topic, l.Key,
+			time.Since(l.At).Round(time.Second), shortReason(l.Reason))
 	}
 	return w.Flush()
 }

@@ -30,8 +30,8 @@ func bury(t *testing.T, dir string, events ...crawl.Event) {
 		t.Fatal(err)
 	}
 	for i, e := range events {
-		l := bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{byte(i + 1)}, Event: e, Attempt: bus.MaxAttempts}, Topic: e.Topic(),
-			Reason: "the test says so", At: time.Now()}
+		l := bus.DeadLetter{Message: bus.Message{ID: crawl.MessageID{byte(i + 1)}, Event: e, Attempt: bus.MaxAttempts},
+			Topic: e.Topic(), Reason: "the test says so", At: time.Now()}
 		err = errors.Join(err, st.DeadLetters().Bury(t.Context(), l))
 	}
 	if err = errors.Join(err, st.Close()); err != nil {
@@ -58,7 +58,8 @@ func TestReplayedMessagesOfEveryTopicAreHandledWhenTheCrawlGoesOn(t *testing.T) 
 		&crawl.Fetch{Task: unseen("from-fetch")},
 	)
 	letters := decode[[]report.Letter](t, must(t, "replay", "--list", "--json", "-o", tg.dir))
-	if len(letters) != 4 || letters[0].Reason != "the test says so" || !strings.Contains(string(letters[0].Event), "from-hostsplit") {
+	if len(letters) != 4 || letters[0].Reason != "the test says so" ||
+		!strings.Contains(string(letters[0].Event), "from-hostsplit") {
 		t.Fatalf("dead letters %+v", letters)
 	}
 	if text := must(t, "replay", "--list", "-o", tg.dir); strings.Count(text, "the test says so") != 4 {

@@ -49,7 +49,8 @@ in a directory runs, they are not told. Memory does not grow with the crawl.`,
 	ref, fl := refFlags(cmd), cmd.Flags()
 	fl.StringVar(&f.format, "format", tables.Text, strings.Join(tables.Formats(), ", "))
 	fl.IntVar(&f.top, "top", 0, "only the first `N` rows of each table; 0: all")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(tables.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions(tables.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	run := ref.over(f.runDirectory, f.runCluster)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(tables.Formats(), f.format) {
@@ -87,7 +88,8 @@ func (f *reportFlags) runCluster(cmd *cobra.Command, args []string, j *cluster.J
 		return err
 	}
 	src := tables.Source{Lines: func(ctx context.Context, each func(*crawl.LogLine) error) error {
-		return j.Cluster.Postgres.AttemptLog().Lines(ctx, j.Info.ID, crawl.LogSelection{}, 0, func(l *crawl.LogLine, _ int64) error { return each(l) })
+		return j.Cluster.Postgres.AttemptLog().Lines(ctx, j.Info.ID, crawl.LogSelection{}, 0,
+			func(l *crawl.LogLine, _ int64) error { return each(l) })
 	}, Open: openURLs(j.Cluster.Postgres.URLs(), j.Info.ID)}
 	return f.write(cmd, args, src, job)
 }

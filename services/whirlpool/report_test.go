@@ -22,7 +22,8 @@ type reports struct {
 func checkReports(t *testing.T, s *report.Status, r *reports) {
 	t.Helper()
 	for _, want := range s.Reasons {
-		i := slices.IndexFunc(r.Reasons, func(got tables.Reason) bool { return got.Verdict == want.Verdict && got.Reason == want.Reason })
+		i := slices.IndexFunc(r.Reasons,
+			func(got tables.Reason) bool { return got.Verdict == want.Verdict && got.Reason == want.Reason })
 		if i < 0 || r.Reasons[i].URLs != want.URLs || r.Reasons[i].Example == "" {
 			t.Errorf("%d URLs are %s, %s: the report has %+v", want.URLs, want.Verdict, want.Reason, r.Reasons)
 		}
@@ -40,7 +41,8 @@ func checkReports(t *testing.T, s *report.Status, r *reports) {
 		answered += c.URLs
 	}
 	if done != s.Verdicts["done"] || answered < done || answered > ended || remaining > s.Open {
-		t.Errorf("%d done, %d answered, %d ended, %d remaining; status has %v, %d open", done, answered, ended, remaining, s.Verdicts, s.Open)
+		t.Errorf("%d done, %d answered, %d ended, %d remaining; status has %v, %d open", done, answered, ended, remaining,
+			s.Verdicts, s.Open)
 	}
 	if len(r.MIME) == 0 || len(r.Seeds) == 0 || r.Seeds[len(r.Seeds)-1].Status != "crawled" {
 		t.Errorf("media types %v, seeds %v", r.MIME, r.Seeds)
@@ -83,7 +85,8 @@ func TestReportsOfADirectory(t *testing.T) {
 	s := decode[report.Status](t, must(t, "status", "-o", dir, "--json", "--reasons"))
 	r := decode[reports](t, must(t, "report", "-o", dir, "--format", "json"))
 	checkReports(t, &s, &r)
-	if rows := must(t, "report", "status", "mime", "--format", "csv", "-o", dir); !strings.HasPrefix(rows, "urls,bytes,status\n") ||
+	if rows := must(t, "report", "status", "mime", "--format", "csv", "-o", dir); !strings.HasPrefix(rows,
+		"urls,bytes,status\n") ||
 		!strings.Contains(rows, "\n\nurls,bytes,media type\n") {
 		t.Errorf("CSV:\n%s", rows)
 	}

@@ -30,8 +30,10 @@ func addRequestFlags(cmd *cobra.Command, job *crawl.Job) *requestFlags {
 	fl.Var(setter{r.cookie, "'k=v'"}, "cookie", "send this cookie to the hosts of the seeds (repeatable)")
 	fl.Bool("no-cookies", false, "forget the cookies that servers set")
 	fl.Var(setter{r.user, "NAME"}, "user", "name for basic authentication at the hosts of the seeds")
-	fl.Var(setter{r.password, "TEXT"}, "password", "password for it; better ${NAME} or file:PATH, which no list of processes shows")
-	fl.Var(setter{r.bearer, "TOKEN"}, "bearer", "token for bearer authentication at the hosts of the seeds; better ${NAME} or file:PATH")
+	fl.Var(setter{r.password, "TEXT"}, "password",
+		"password for it; better ${NAME} or file:PATH, which no list of processes shows")
+	fl.Var(setter{r.bearer, "TOKEN"}, "bearer",
+		"token for bearer authentication at the hosts of the seeds; better ${NAME} or file:PATH")
 	before := cmd.PreRunE
 	cmd.PreRunE = failing(func(cmd *cobra.Command, args []string) error {
 		if before != nil {
@@ -95,8 +97,9 @@ func (r *requestFlags) reference(flag, name, value string) string {
 	case secret.IsOnlyReference(value):
 		return value
 	case !r.literals:
-		r.fault("--%s: what it was given would be stored with the job, where others read it: give a reference in its place, '${NAME}' for an "+
-			"environment variable of the programs that make the requests, or file:PATH for a file that they have", flag)
+		r.fault("--%s: what it was given would be stored with the job, where others read it: give a reference in its "+
+			"place, '${NAME}' for an environment variable of the programs that make the requests, or file:PATH for a file "+
+			"that they have", flag)
 		return "${UNKNOWN}"
 	}
 	name = secret.Given + name
@@ -141,7 +144,8 @@ func (r *requestFlags) cookie(text string) {
 		r.fault("--cookie: want a name and a value, as in --cookie 'session=${NAME}'")
 		return
 	}
-	r.job.Cookie = append(r.job.Cookie, crawl.CookieRule{Name: name, Value: r.reference("cookie "+name, "COOKIE_"+upper(name), value)})
+	r.job.Cookie = append(r.job.Cookie,
+		crawl.CookieRule{Name: name, Value: r.reference("cookie "+name, "COOKIE_"+upper(name), value)})
 }
 
 func (r *requestFlags) cookiesFile(path string) { r.job.CookiesFile = absPath(path) }
@@ -165,8 +169,9 @@ func (r *requestFlags) bearer(text string) { r.auth().Bearer = r.reference("bear
 // overlayRequests copies the flags that were given over a job's settings.
 func overlayRequests(cmd *cobra.Command, job, flags *crawl.Job) {
 	for name, copyFlag := range map[string]func(){
-		"header": func() { job.Headers = flags.Headers }, "accept-language": func() { job.AcceptLanguage = flags.AcceptLanguage },
-		"cookies": func() { job.CookiesFile = flags.CookiesFile }, "cookie": func() { job.Cookie = flags.Cookie },
+		"header":          func() { job.Headers = flags.Headers },
+		"accept-language": func() { job.AcceptLanguage = flags.AcceptLanguage },
+		"cookies":         func() { job.CookiesFile = flags.CookiesFile }, "cookie": func() { job.Cookie = flags.Cookie },
 		"no-cookies": func() { job.Cookies = flags.Cookies }, "user": func() { job.Auth = flags.Auth },
 		"password": func() { job.Auth = flags.Auth }, "bearer": func() { job.Auth = flags.Auth },
 	} {

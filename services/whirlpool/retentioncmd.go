@@ -35,15 +35,16 @@ hour. With --executions, --days and --records it lists what such a rule would de
 				return err
 			}
 		}
-		if r.Executions < 0 || r.Days < 0 || r.Records != "" && r.Records != crawl.RecordsKeep && r.Records != crawl.RecordsDrop {
+		if r.Executions < 0 || r.Days < 0 || r.Records != "" && r.Records != crawl.RecordsKeep &&
+			r.Records != crawl.RecordsDrop {
 			return usage("--executions and --days: want 0 or more; --records: keep or drop")
 		}
 		all, err := c.Executions(cmd.Context(), args[0], 0)
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, workflow.WouldExpire(r, all, time.Now()), "nothing would be deleted", "EXECUTION\tENDED\tDELETES\tWHY",
-			func(e workflow.Expiring) string {
+		return printList(cmd.OutOrStdout(), *format, workflow.WouldExpire(r, all, time.Now()), "nothing would be deleted",
+			"EXECUTION\tENDED\tDELETES\tWHY", func(e workflow.Expiring) string {
 				what := "crawl state"
 				if e.All {
 					what = "all"

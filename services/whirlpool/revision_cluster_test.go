@@ -69,7 +69,8 @@ func (c *clusterUnderTest) awaitPages(job string, pages int64) {
 		}
 	}
 	if s.State != report.StateFinished || s.Pages != pages {
-		c.t.Fatalf("job %s is %s with %d pages, want it finished with %d\nnode:\n%s", job, s.State, s.Pages, pages, c.log.String())
+		c.t.Fatalf("job %s is %s with %d pages, want it finished with %d\nnode:\n%s", job, s.State, s.Pages, pages,
+			c.log.String())
 	}
 }
 
@@ -84,7 +85,8 @@ func (c *clusterUnderTest) killNode() {
 // seedTree gives the cluster a job over the tree.
 func (c *clusterUnderTest) seedTree(s *tree, job string, flags ...string) {
 	c.t.Helper()
-	c.must(slices.Concat([]string{"seed", "--cluster", "--job", job, s.URL + "/", "--no-sitemaps", "--near-duplicate", "-1"}, flags)...)
+	c.must(slices.Concat([]string{"seed", "--cluster", "--job", job, s.URL + "/", "--no-sitemaps", "--near-duplicate",
+		"-1"}, flags)...)
 }
 
 func (c *clusterUnderTest) revise(job string, flags ...string) string {
@@ -112,7 +114,8 @@ func TestJobsOfAClusterAreNarrowedAndWidenedInPlace(t *testing.T) {
 			c.revise("pages", "--max-pages", "0")
 			c.awaitPages("deep", 85)
 			c.awaitPages("pages", 21)
-			if text := c.must("explain", "--cluster", "--job", "deep", s.URL+"/-1-1-1-1"); !strings.Contains(text, "deeper than max_depth 3") {
+			if text := c.must("explain", "--cluster", "--job", "deep", s.URL+"/-1-1-1-1"); !strings.Contains(text,
+				"deeper than max_depth 3") {
 				t.Errorf("explained as\n%s", text)
 			}
 		}},
@@ -154,8 +157,8 @@ func checkBounds(t *testing.T, c *clusterUnderTest) {
 	for job, bound := range map[string]string{"bytes": "max_bytes 1200", "time": "max_time 6s"} {
 		var st report.Status
 		poll(t, "the end of "+job, func() bool { st = c.statusOf(job); return st.State == report.StateFinished })
-		if text := c.must("status", "--cluster", "--job", job); st.Open == 0 || st.Pages == 0 || st.Spent == nil || st.Spent.Met != bound ||
-			!strings.Contains(text, bound+") is met") {
+		if text := c.must("status", "--cluster", "--job", job); st.Open == 0 || st.Pages == 0 || st.Spent == nil ||
+			st.Spent.Met != bound || !strings.Contains(text, bound+") is met") {
 			t.Errorf("job %s: %+v, %+v\n%s", job, st, st.Spent, text)
 		}
 	}
@@ -184,7 +187,8 @@ func checkSetWhileRunning(t *testing.T, c *clusterUnderTest) {
 	}
 	at = time.Now()
 	c.revise("live", "--delay", "0s")
-	for deadline := time.Now().Add(2 * patience); c.statusOf("live").State != report.StateFinished; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * patience); c.statusOf("live").State != report.StateFinished; time.Sleep(
+		200 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the job does not end\nnode:\n%s", c.log.String())
 		}

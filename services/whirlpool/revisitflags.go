@@ -12,8 +12,10 @@ import (
 // addRevisitFlags declares the flags of a job that are about visiting pages again.
 func addRevisitFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
-	fl.StringVar((*string)(&job.Mode), "mode", string(crawl.ModeOnce), "once, or continuous: visit pages again as they change, until the crawl is stopped")
-	fl.IntVar(&job.Revisit.Budget, "revisits", crawl.DefaultRevisits, "visits of known pages a day, with --mode continuous")
+	fl.StringVar((*string)(&job.Mode), "mode", string(crawl.ModeOnce),
+		"once, or continuous: visit pages again as they change, until the crawl is stopped")
+	fl.IntVar(&job.Revisit.Budget, "revisits", crawl.DefaultRevisits,
+		"visits of known pages a day, with --mode continuous")
 }
 
 // overlayRevisits copies the flags that were given over a job file's settings.
@@ -50,7 +52,8 @@ func (f *crawlFlags) bounded(ctx context.Context) (context.Context, context.Canc
 // checkUntil refuses a time for a crawl that ends by itself.
 func (f *crawlFlags) checkUntil(job *crawl.Job) error {
 	if f.until != 0 && !job.Revisits() {
-		return usage("--until ends a crawl with --mode continuous: bounds.max_time (--max-time) bounds one that ends by itself")
+		return usage("--until ends a crawl with --mode continuous: bounds.max_time (--max-time) bounds one that ends by " +
+			"itself")
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func overRing(cmd *cobra.Command, work func(*cobra.Command, []string, *cluster.R
 		if len(cfg.ZooKeeper.Addresses) == 0 {
 			return usage("zookeeper.addresses is empty: this is a node on its own, which owns everything")
 		}
-		r, err := cluster.OpenRing(cmd.Context(), cfg, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
+		r, err := cluster.OpenRing(cmd.Context(), cfg,
+			slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,8 @@ programs may be stopped. Started anew, they join again.`,
 		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
 		defer cancel()
 		before := r.Table
-		after, err := member.Change(ctx, r.Session, func(t *ring.Table) (*ring.Table, error) { before = t; return t.Drain(args[0]) })
+		after, err := member.Change(ctx, r.Session,
+			func(t *ring.Table) (*ring.Table, error) { before = t; return t.Drain(args[0]) })
 		if err != nil {
 			return err
 		}
@@ -146,7 +148,8 @@ func hasLeft(t *ring.Table, name string) (bool, error) {
 	case !known || n.State == ring.Gone:
 		return true, nil
 	case n.State != ring.Draining:
-		return false, fmt.Errorf("node %s is to stay after all: the others that would have taken over are gone (%w)", name, ring.ErrLast)
+		return false, fmt.Errorf("node %s is to stay after all: the others that would have taken over are gone (%w)", name,
+			ring.ErrLast)
 	}
 	for _, other := range t.Nodes() {
 		if other.State == ring.Active || other.State == ring.Joining {

@@ -11,6 +11,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 )
 
+var errRingExists = errors.New("the ring exists: its virtual nodes and its partition cannot be changed")
+
 func newRingCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -22,8 +24,10 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		Args:    cobra.NoArgs,
 	}
 	vnodes := cmd.Flags().Int("vnodes", 0, "`number` of virtual nodes (default: ring.vnodes)")
-	partition := cmd.Flags().String("partition", "", "what belongs together: `host`, domain, ip or url (default: ring.partition)")
-	hash := cmd.Flags().String("hash", "", "how hosts are placed: `sha256` (by host; ledgers are read in ranges) or xxh3 (with a secret seed)")
+	partition := cmd.Flags().String("partition", "",
+		"what belongs together: `host`, domain, ip or url (default: ring.partition)")
+	hash := cmd.Flags().String("hash", "",
+		"how hosts are placed: `sha256` (by host; ledgers are read in ranges) or xxh3 (with a secret seed)")
 	overRing(cmd, func(cmd *cobra.Command, _ []string, r *cluster.RingView) error {
 		if !cmd.Flags().Changed("vnodes") {
 			*vnodes = r.Config.Ring.Vnodes
@@ -39,14 +43,13 @@ differ by 0.4 %, a quarter of that by 1.6 %.`,
 		if err != nil {
 			return exitStatus{exitUsage, err}
 		}
-		exists := errors.New("the ring exists: its virtual nodes and its partition cannot be changed")
 		if r.Table != nil {
-			return exists
+			return errRingExists
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), cluster.RingTime)
 		defer cancel()
 		if err := r.Session.Write(ctx, t, r.View); errors.Is(err, member.ErrConflict) {
-			return exists
+			return errRingExists
 		} else if err != nil {
 			return err
 		}

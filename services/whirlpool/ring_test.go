@@ -34,8 +34,9 @@ func newRingUnderTest(t *testing.T) *ringUnderTest {
 	if err := serveOnce(); err != nil {
 		t.Fatal(err)
 	}
-	r := &ringUnderTest{t: t, env: append(os.Environ(), "WHIRLPOOL_CONFIG=", "WHIRLPOOL_NODE=test", "WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t),
-		"WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(), "WHIRLPOOL_RING_NAME=west", "WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT=3s")}
+	r := &ringUnderTest{t: t, env: append(os.Environ(), "WHIRLPOOL_CONFIG=", "WHIRLPOOL_NODE=test",
+		"WHIRLPOOL_ZOOKEEPER_ADDRESSES="+servicetest.ZooKeeper(t), "WHIRLPOOL_ZOOKEEPER_ROOT=/test/"+rand.Text(),
+		"WHIRLPOOL_RING_NAME=west", "WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT=3s")}
 	var err error
 	if r.cfg, err = process.Load("", r.env); err != nil {
 		t.Fatal(err)
@@ -84,7 +85,8 @@ func (r *ringUnderTest) node(name string) *member.Member {
 		r.t.Fatal(err)
 	}
 	cfg := member.Default()
-	cfg.Node, cfg.Log = ring.Node{Name: name, Address: name + ".test:5672", Weight: ring.Unit}, slog.New(slog.DiscardHandler)
+	cfg.Node, cfg.Log = ring.Node{Name: name, Address: name + ".test:5672", Weight: ring.Unit},
+		slog.New(slog.DiscardHandler)
 	m, err := member.New(store, cfg)
 	if err != nil {
 		r.t.Fatal(err)
@@ -154,7 +156,8 @@ func TestTheRingCommandOverZooKeeper(t *testing.T) {
 	r.node("c")
 	r.await(a, 3)
 
-	table := r.wants(exitOK, []string{"ring west, epoch", "300 virtual nodes", "HASH RANGE", "a.test:5672", "settled since epoch"})
+	table := r.wants(exitOK, []string{"ring west, epoch", "300 virtual nodes", "HASH RANGE", "a.test:5672",
+		"settled since epoch"})
 	if rows := strings.Count(table, "\n") - 2; rows < 3 || rows > 5 {
 		t.Errorf("%d rows, although neighbours of one owner are one:\n%s", rows, table)
 	}
@@ -177,7 +180,8 @@ func TestTheRingCommandOverZooKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wants(exitOK, []string{"KEY", "example.com", owner.Name, owner.Address, "settled"}, "owner", "https://example.com/x")
-	r.wants(exitOK, []string{`"node": "` + owner.Name + `"`, `"may_lease": true`, `"key": "example.com:8080"`}, "owner", "--json", "https://example.com/x", "http://example.com:8080/")
+	r.wants(exitOK, []string{`"node": "` + owner.Name + `"`, `"may_lease": true`, `"key": "example.com:8080"`}, "owner",
+		"--json", "https://example.com/x", "http://example.com:8080/")
 	r.wants(exitUsage, nil, "owner")
 	r.wants(exitUsage, nil, "owner", "not a url")
 	r.wants(exitOK, []string{"33.33 %", "active", "yes", "owns 1.000 times its share"}, "balance")

@@ -55,7 +55,8 @@ func newRingTable(r *cluster.RingView) ringTable {
 	t := ringTable{ringHead: headOf(r), Nodes: r.Table.Nodes()}
 	for _, run := range r.Table.Runs() {
 		n, _ := r.Table.Node(run.Owner)
-		t.Rows = append(t.Rows, ringRow{Run: run, Positions: [2]uint64{position(run.First), position(run.Last)}, Address: n.Address})
+		t.Rows = append(t.Rows, ringRow{Run: run, Positions: [2]uint64{position(run.First), position(run.Last)},
+			Address: n.Address})
 	}
 	return t
 }
@@ -72,7 +73,8 @@ func (t ringTable) WriteText(w io.Writer) error {
 		if r.From != "" {
 			state = fmt.Sprintf("%s from %s since epoch %d", r.Step, r.From, r.Since)
 		}
-		fmt.Fprintf(tab, "%d-%d\t%d-%d\t%s\t%s\t%s\n", r.Positions[0], r.Positions[1], r.Vnode, r.Vnode+r.Count-1, orNone(r.Owner), orNone(r.Address), state)
+		fmt.Fprintf(tab, "%d-%d\t%d-%d\t%s\t%s\t%s\n", r.Positions[0], r.Positions[1], r.Vnode, r.Vnode+r.Count-1,
+			orNone(r.Owner), orNone(r.Address), state)
 	}
 	return tab.Flush()
 }
@@ -115,8 +117,8 @@ func newRingOwner() *cobra.Command {
 			v := r.Table.Vnode(r.Table.VnodeOf(key))
 			first, _ := r.Table.Range(v.Index)
 			n, _ := r.Table.Node(v.Owner)
-			out = append(out, ringOwner{URL: u.String(), Key: key, Position: position(first), Vnode: v.Index, Node: v.Owner, Address: n.Address,
-				Step: v.Step, From: v.From, MayLease: v.Owner != "" && v.Step == ring.Settled})
+			out = append(out, ringOwner{URL: u.String(), Key: key, Position: position(first), Vnode: v.Index, Node: v.Owner,
+				Address: n.Address, Step: v.Step, From: v.From, MayLease: v.Owner != "" && v.Step == ring.Settled})
 		}
 		return out, nil
 	})
@@ -132,7 +134,8 @@ func (o ringOwners) WriteText(w io.Writer) error {
 		if x.From != "" {
 			state += " from " + x.From
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", x.URL, x.Key, x.Position, x.Vnode, orNone(x.Node), orNone(x.Address), state)
+		fmt.Fprintf(tab, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", x.URL, x.Key, x.Position, x.Vnode, orNone(x.Node), orNone(x.Address),
+			state)
 	}
 	return tab.Flush()
 }
@@ -156,7 +159,8 @@ type ringShare struct {
 }
 
 func newRingBalance() *cobra.Command {
-	cmd := &cobra.Command{Use: "balance", Short: "Show what part of the ring each node owns, and what is on its way", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "balance", Short: "Show what part of the ring each node owns, and what is on its way",
+		Args: cobra.NoArgs}
 	ringCommand(cmd, func(_ *cobra.Command, _ []string, r *cluster.RingView) (text, error) { return balanceOf(r), nil })
 	return cmd
 }
@@ -176,8 +180,8 @@ func balanceOf(r *cluster.RingView) ringBalance {
 		if n.State == ring.Joining || n.State == ring.Active {
 			total += float64(n.Weight)
 		}
-		b.Nodes = append(b.Nodes, ringShare{Node: n, Registered: registered, Vnodes: counts[i], Part: float64(counts[i]) / float64(b.Vnodes),
-			Arriving: arriving[n.Name], Leaving: leaving[n.Name]})
+		b.Nodes = append(b.Nodes, ringShare{Node: n, Registered: registered, Vnodes: counts[i],
+			Part: float64(counts[i]) / float64(b.Vnodes), Arriving: arriving[n.Name], Leaving: leaving[n.Name]})
 	}
 	for i := range b.Nodes {
 		if n := &b.Nodes[i]; n.State == ring.Joining || n.State == ring.Active {
@@ -200,8 +204,8 @@ func (b ringBalance) WriteText(w io.Writer) error {
 		if !n.Registered {
 			registered = "no"
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%d\t%.2f %%\t%.2f %%\t%d\t%d\t\n", n.Name, n.State, registered, n.Weight, n.Vnodes, 100*n.Part, 100*n.Share,
-			n.Arriving, n.Leaving)
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%d\t%.2f %%\t%.2f %%\t%d\t%d\t\n", n.Name, n.State, registered, n.Weight, n.Vnodes,
+			100*n.Part, 100*n.Share, n.Arriving, n.Leaving)
 	}
 	if err := tab.Flush(); err != nil || b.MostOverShare == 0 {
 		return err
@@ -215,7 +219,8 @@ type ringPlan struct{ ring.Movement }
 
 // WriteText implements text.
 func (p ringPlan) WriteText(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%d of %d virtual nodes would move: %.2f %% of the ring\n", p.Moved, p.Vnodes, 100*p.Part()); err != nil {
+	if _, err := fmt.Fprintf(w, "%d of %d virtual nodes would move: %.2f %% of the ring\n", p.Moved, p.Vnodes,
+		100*p.Part()); err != nil {
 		return err
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

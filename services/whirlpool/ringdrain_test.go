@@ -12,7 +12,8 @@ func TestADrainWithoutOtherNodesFails(t *testing.T) {
 	table, err := ring.Create(256, ring.ByHost, 1)
 	for i, name := range []string{"a", "b", "c"} {
 		if err == nil {
-			table, err = table.Join(ring.Node{Name: name, Address: name + ":5672", Weight: ring.Unit, Incarnation: uint64(i + 1)})
+			table, err = table.Join(ring.Node{Name: name, Address: name + ":5672", Weight: ring.Unit,
+				Incarnation: uint64(i + 1)})
 		}
 	}
 	if err != nil {

@@ -58,13 +58,14 @@ func jobBoards(t *testing.T) (proxy string, asked func() map[string]int) {
 func TestJobPostingSampleExtractsItsFields(t *testing.T) {
 	proxy, asked := jobBoards(t)
 	dir := filepath.Join(t.TempDir(), "jobs")
-	must(t, "crawl", "-c", absolute(t, filepath.Join(samples, "jobs.yml")), "-o", dir, "--proxy", proxy, "--delay", "0s", "--no-sitemaps",
-		"--quiet", "http://jobs.example.com/", "http://careers.example.org/openings/")
+	must(t, "crawl", "-c", absolute(t, filepath.Join(samples, "jobs.yml")), "-o", dir, "--proxy", proxy, "--delay", "0s",
+		"--no-sitemaps", "--quiet", "http://jobs.example.com/", "http://careers.example.org/openings/")
 	pages := records(t, dir)
 	for url, want := range map[string][]crawl.Field{
 		"http://jobs.example.com/jobs/101.html": {
 			{Name: "url", Value: "http://jobs.example.com/jobs/101.html"}, {Name: "domain", Value: "jobs.example.com"},
-			{Name: "title", Value: "Storage engineer"}, {Name: "company", Value: "Brackwater Systems"}, {Name: "location", Value: "Leiden"},
+			{Name: "title", Value: "Storage engineer"}, {Name: "company", Value: "Brackwater Systems"},
+			{Name: "location", Value: "Leiden"},
 			{Name: "description", Value: "You make writes durable and reads quick, and prove both."},
 			{Name: "skills", Value: []any{"Go", "LSM trees", "Patience with disks"}}, {Name: "estimate", Value: 72500.0},
 			{Name: "emp_type", Value: "full-time"}, {Name: "job_posting_date", Value: "2026-10-05T00:00:00Z"},
@@ -73,13 +74,14 @@ func TestJobPostingSampleExtractsItsFields(t *testing.T) {
 		"http://jobs.example.com/jobs/103.html": { // no number in its salary: no estimate
 			{Name: "url", Value: "http://jobs.example.com/jobs/103.html"}, {Name: "domain", Value: "jobs.example.com"},
 			{Name: "title", Value: "Night baker"}, {Name: "company", Value: "Korst"}, {Name: "location", Value: "Gouda"},
-			{Name: "description", Value: "You bake what the town eats for breakfast."}, {Name: "skills", Value: []any{"Sourdough"}},
-			{Name: "emp_type", Value: "part-time"}, {Name: "job_posting_date", Value: "2026-08-14T00:00:00Z"},
-			{Name: "misc", Value: []any{"no", "R-103"}},
+			{Name: "description", Value: "You bake what the town eats for breakfast."},
+			{Name: "skills", Value: []any{"Sourdough"}}, {Name: "emp_type", Value: "part-time"},
+			{Name: "job_posting_date", Value: "2026-08-14T00:00:00Z"}, {Name: "misc", Value: []any{"no", "R-103"}},
 		},
 		"http://careers.example.org/openings/cartographer.html": {
-			{Name: "url", Value: "http://careers.example.org/openings/cartographer.html"}, {Name: "domain", Value: "careers.example.org"},
-			{Name: "title", Value: "Cartographer"}, {Name: "company", Value: "Meridian Institute"}, {Name: "location", Value: "Greenwich"},
+			{Name: "url", Value: "http://careers.example.org/openings/cartographer.html"},
+			{Name: "domain", Value: "careers.example.org"}, {Name: "title", Value: "Cartographer"},
+			{Name: "company", Value: "Meridian Institute"}, {Name: "location", Value: "Greenwich"},
 			{Name: "description", Value: "Draw the parts of the map that others leave white."},
 			{Name: "skills", Value: []any{"A steady hand", "Projections"}}, {Name: "estimate", Value: 48000.0},
 			{Name: "emp_type", Value: "permanent"}, {Name: "job_posting_date", Value: "2026-11-02T00:00:00Z"},

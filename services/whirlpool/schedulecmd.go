@@ -20,10 +20,11 @@ func newSchedule() *cobra.Command {
 		Short: "Run the workflows of a server by the clock",
 		Long: `Schedule is about when the workflows of a server of "whirlpool serve" run by themselves. A schedule is named WORKFLOW/NAME, or by its workflow
 where that has one. Each of its times is a slot, which begins one execution, or says why it did not.`,
-		Example: "  whirlpool schedule add postings --cron '30 2 * * *' --tz Europe/Copenhagen\n  whirlpool schedule next postings\n  whirlpool schedule slots postings",
+		Example: "  whirlpool schedule add postings --cron '30 2 * * *' --tz Europe/Copenhagen\n" +
+			"  whirlpool schedule next postings\n  whirlpool schedule slots postings",
 	}
-	cmd.AddCommand(newScheduleList(), newScheduleAdd(), newScheduleEdit(), newSchedulePause(), newScheduleResume(), newScheduleRemove(),
-		newScheduleNext(), newScheduleSlots())
+	cmd.AddCommand(newScheduleList(), newScheduleAdd(), newScheduleEdit(), newSchedulePause(), newScheduleResume(),
+		newScheduleRemove(), newScheduleNext(), newScheduleSlots())
 	return cmd
 }
 
@@ -53,15 +54,18 @@ func onSchedule(cmd *cobra.Command, do func(*cobra.Command, *client.Client, *wor
 
 // ruleFlags declares the flags of a schedule's rule.
 func ruleFlags(fl *pflag.FlagSet, r *workflow.ScheduleRule) {
-	fl.StringVar(&r.Cron, "cron", "", "minute, hour, day of month, month, day of week, or @hourly, @daily, @weekly, @monthly, @yearly")
+	fl.StringVar(&r.Cron, "cron", "",
+		"minute, hour, day of month, month, day of week, or @hourly, @daily, @weekly, @monthly, @yearly")
 	fl.StringVar(&r.Every, "every", "", "`interval`, such as 6h, instead")
 	fl.StringVar(&r.Once, "once", "", "one `time`, such as 2026-12-01T08:00, instead")
 	fl.StringVar(&r.Zone, "tz", "", "time `zone`, such as Europe/Copenhagen (default UTC)")
 	fl.StringVar(&r.Start, "start", "", "`day` or time before which nothing begins")
 	fl.StringVar(&r.Until, "until", "", "`day` or time after which nothing begins")
 	fl.StringVar(&r.Jitter, "jitter", "", "begin up to so much later, as in 10m")
-	fl.StringVar((*string)(&r.Overlap), "overlap", "", "where an execution has not ended: skip, queue, replace or allow (default skip)")
-	fl.StringVar((*string)(&r.CatchUp), "catch-up", "", "of slots that passed while the server did not run, make up for: none, last or all (default last)")
+	fl.StringVar((*string)(&r.Overlap), "overlap", "",
+		"where an execution has not ended: skip, queue, replace or allow (default skip)")
+	fl.StringVar((*string)(&r.CatchUp), "catch-up", "",
+		"of slots that passed while the server did not run, make up for: none, last or all (default last)")
 	fl.IntVar(&r.CatchUpMax, "catch-up-max", 0, "of --catch-up all, how many at most (default 10)")
 }
 
@@ -73,7 +77,8 @@ func newScheduleList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "no schedules yet: `whirlpool schedule add WORKFLOW --cron '30 2 * * *'` makes one",
+		return printList(cmd.OutOrStdout(), *format, list,
+			"no schedules yet: `whirlpool schedule add WORKFLOW --cron '30 2 * * *'` makes one",
 			"SCHEDULE\tNEXT\tLAST\tWHEN", func(s workflow.Schedule) string {
 				next, last := "none", "-"
 				switch {
@@ -200,12 +205,13 @@ func newScheduleSlots() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printList(cmd.OutOrStdout(), *format, list, "no slot yet", "SLOT\tSTATE\tEXECUTION\tWHY", func(t workflow.Slot) string {
-			execution := string(t.Execution)
-			if execution == "" {
-				execution = "-"
-			}
-			return fmt.Sprintf("%s\t%s\t%s\t%s", t.Label, t.State, execution, t.Reason)
-		})
+		return printList(cmd.OutOrStdout(), *format, list, "no slot yet", "SLOT\tSTATE\tEXECUTION\tWHY",
+			func(t workflow.Slot) string {
+				execution := string(t.Execution)
+				if execution == "" {
+					execution = "-"
+				}
+				return fmt.Sprintf("%s\t%s\t%s\t%s", t.Label, t.State, execution, t.Reason)
+			})
 	})
 }

@@ -24,8 +24,8 @@ func shownAt(columns int, lines ...func(int) string) string {
 }
 
 func busy() *progress {
-	return &progress{Pages: 12345678, Rate: 1234.5, Queued: 9876543, InFlight: 256, Hosts: 65536, Failed: 12, Gone: 345, Blocked: 67,
-		Refused: 89, Waiting: 10, ETASeconds: 123456}
+	return &progress{Pages: 12345678, Rate: 1234.5, Queued: 9876543, InFlight: 256, Hosts: 65536, Failed: 12, Gone: 345,
+		Blocked: 67, Refused: 89, Waiting: 10, ETASeconds: 123456}
 }
 
 func TestTheProgressLineFitsAnyWidth(t *testing.T) {
@@ -33,7 +33,8 @@ func TestTheProgressLineFitsAnyWidth(t *testing.T) {
 		return fit([]part{{0, "  7 頁"}, {1, "目錄/ひらがな"}, {2, strings.Repeat("界", 300)}}, columns)
 	}
 	for columns := 2; columns < 300; columns++ {
-		for name, line := range map[string]func(int) string{"busy": func(n int) string { return fit(busy().parts(), n) }, "wide": wide} {
+		for name, line := range map[string]func(int) string{"busy": func(n int) string { return fit(busy().parts(), n) },
+			"wide": wide} {
 			shown := strings.TrimPrefix(shownAt(columns, line), "\r")
 			if n := textColumns(shown); n >= columns || strings.ContainsAny(shown, "\r\n") {
 				t.Errorf("%s at %d columns takes %d: %q", name, columns, n, shown)
@@ -44,13 +45,14 @@ func TestTheProgressLineFitsAnyWidth(t *testing.T) {
 
 func TestTheProgressLineDropsTheLeastImportantFirst(t *testing.T) {
 	for columns, want := range map[int]string{
-		8:   "1234567",
-		16:  "12345678 pages",
-		40:  "12345678 pages  9876543 queued",
-		60:  "12345678 pages  1234.5/s  9876543 queued  12 failed",
-		80:  "12345678 pages  1234.5/s  9876543 queued  12 failed  67 blocked  345 gone",
-		200: "12345678 pages  1234.5/s  9876543 queued  256 in flight  65536 hosts  12 failed  67 blocked  89 refused  345 gone  10 to retry  ~34h18m to go",
-		0:   "12345678 pages  1234.5/s  9876543 queued  12 failed  67 blocked  345 gone", // unknown: 80
+		8:  "1234567",
+		16: "12345678 pages",
+		40: "12345678 pages  9876543 queued",
+		60: "12345678 pages  1234.5/s  9876543 queued  12 failed",
+		80: "12345678 pages  1234.5/s  9876543 queued  12 failed  67 blocked  345 gone",
+		200: "12345678 pages  1234.5/s  9876543 queued  256 in flight  65536 hosts  12 failed  67 blocked  89 refused  345 " +
+			"gone  10 to retry  ~34h18m to go",
+		0: "12345678 pages  1234.5/s  9876543 queued  12 failed  67 blocked  345 gone", // unknown: 80
 	} {
 		if got := strings.TrimSpace(shownAt(columns, func(n int) string { return fit(busy().parts(), n) })); got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
@@ -82,12 +84,14 @@ func TestAFileHasAllOfEachLine(t *testing.T) {
 
 // The end tells failed, refused, gone and blocked apart, counts records as pages, and accounts for every URL.
 func TestTheEndAccountsForEveryURL(t *testing.T) {
-	e := crawlEnd{finished: true, records: 7, tally: crawl.Tally{Claimed: 30, Pages: 9, Excluded: map[string]int64{"scope": 5, "host-budget": 2},
-		Verdicts: map[string]int64{"done": 12, "gone": 4, "blocked": 3, "refused": 2, "failed": 1, "excluded": 2}}}
+	e := crawlEnd{finished: true, records: 7,
+		tally: crawl.Tally{Claimed: 30, Pages: 9, Excluded: map[string]int64{"scope": 5, "host-budget": 2},
+			Verdicts: map[string]int64{"done": 12, "gone": 4, "blocked": 3, "refused": 2, "failed": 1, "excluded": 2}}}
 	var out bytes.Buffer
 	v := &view{screen: newScreen(&out), started: time.Now(), dir: "d"}
 	v.end(e)
-	for _, want := range []string{"done: 7 pages", "30 URLs", "12 answered, 4 gone, 3 blocked, 2 refused, 1 failed, 2 over a budget, 6 open; 7 left out",
+	for _, want := range []string{"done: 7 pages", "30 URLs",
+		"12 answered, 4 gone, 3 blocked, 2 refused, 1 failed, 2 over a budget, 6 open; 7 left out",
 		"2 pages are not stored"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the end lacks %q: %s", want, out.String())

@@ -49,10 +49,12 @@ func TestSearchInADirectory(t *testing.T) {
 	if len(l.Items) == 0 || l.Items[0].Score <= 0 || l.Index == nil {
 		t.Errorf("%+v", l)
 	}
-	if r := whirlpool(t, "search", "-o", dir, "--", word, "-"+word); r.exit != exitOK || !strings.Contains(r.stderr, "no page") {
+	if r := whirlpool(t, "search", "-o", dir, "--", word, "-"+word); r.exit != exitOK ||
+		!strings.Contains(r.stderr, "no page") {
 		t.Errorf("exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
-	for _, bad := range [][]string{{`"open`}, {"titel:x"}, {"-a"}, {word, "--limit", "0"}, {word, "--cursor", "x"}, {word, "--since", "never"}} {
+	for _, bad := range [][]string{{`"open`}, {"titel:x"}, {"-a"}, {word, "--limit", "0"}, {word, "--cursor", "x"},
+		{word, "--since", "never"}} {
 		if r := whirlpool(t, append([]string{"search", "-o", dir}, bad...)...); r.exit != exitUsage || r.stderr == "" {
 			t.Errorf("%v: exit status %d, %s", bad, r.exit, r.stderr)
 		}
@@ -63,10 +65,12 @@ func TestSearchInADirectory(t *testing.T) {
 	if r := whirlpool(t, "index", "-o", dir, "--anew"); r.exit != exitOK || !strings.Contains(r.stderr, "made anew") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)
 	}
-	if err := os.WriteFile(filepath.Join(dir, explore.DirIndexName), bytes.Repeat([]byte("no database "), 1000), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, explore.DirIndexName), bytes.Repeat([]byte("no database "), 1000),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := whirlpool(t, "search", "-o", dir, word); r.exit != exitOK || !strings.Contains(r.stderr, "is damaged") || !strings.Contains(r.stdout, url) {
+	if r := whirlpool(t, "search", "-o", dir, word); r.exit != exitOK || !strings.Contains(r.stderr, "is damaged") ||
+		!strings.Contains(r.stdout, url) {
 		t.Errorf("a damaged index: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 }
@@ -98,7 +102,8 @@ func checkClusterSearch(t *testing.T, c *clusterUnderTest) {
 	if word == "" {
 		t.Fatal("no page has a word")
 	}
-	if r := c.run("search", "--cluster", "--job", "test", word); r.exit != exitOK || !strings.Contains(r.stderr, "index --cluster") {
+	if r := c.run("search", "--cluster", "--job", "test", word); r.exit != exitOK ||
+		!strings.Contains(r.stderr, "index --cluster") {
 		t.Errorf("a job without words: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 	c.must("index", "--cluster", "--job", "test")
@@ -107,7 +112,8 @@ func checkClusterSearch(t *testing.T, c *clusterUnderTest) {
 		t.Errorf("search for %s:\n%s", word, out)
 	}
 	l := decode[explore.Records](t, c.must("search", "--cluster", "--json", "--limit", "1", "url:http"))
-	again := decode[explore.Records](t, c.must("search", "--cluster", "--json", "--limit", "1", "--cursor", l.Next, "url:http"))
+	again := decode[explore.Records](t,
+		c.must("search", "--cluster", "--json", "--limit", "1", "--cursor", l.Next, "url:http"))
 	if len(l.Items) != 1 || len(again.Items) != 1 || l.Items[0].URL == again.Items[0].URL {
 		t.Errorf("%+v, then %+v", l.Items, again.Items)
 	}

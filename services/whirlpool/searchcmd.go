@@ -80,20 +80,23 @@ func (f *searchFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.cursor, "cursor", "", "go on where another search with the same words ended: it printed the value")
 	fl.BoolVar(&f.newest, "newest", false, "list the pages that were stored last first, not the best")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.DurationVar(&f.patience, "index-for", 10*time.Second, "how long to index what is new first, in a directory; 0: not at all")
+	fl.DurationVar(&f.patience, "index-for", 10*time.Second,
+		"how long to index what is new first, in a directory; 0: not at all")
 }
 
 // here searches a directory or a cluster.
 func (f *searchFlags) here(ref *crawlRef) command {
 	return failing(func(cmd *cobra.Command, args []string) error {
-		return ref.choose(cmd.Context(), func() error { return f.directory(cmd, ref.out, args) }, func(c *cluster.Cluster) error {
-			return f.cluster(cmd, args, c, crawl.JobID(ref.job))
-		})
+		return ref.choose(cmd.Context(), func() error { return f.directory(cmd, ref.out, args) },
+			func(c *cluster.Cluster) error {
+				return f.cluster(cmd, args, c, crawl.JobID(ref.job))
+			})
 	})
 }
 
 func (f *searchFlags) filter(args []string) (explore.RecordFilter, explore.Page) {
-	r := explore.RecordFilter{Query: strings.Join(args, " "), Host: strings.ToLower(f.host), Lang: f.lang, Since: f.since.Time, Until: f.until.Time}
+	r := explore.RecordFilter{Query: strings.Join(args, " "), Host: strings.ToLower(f.host), Lang: f.lang,
+		Since: f.since.Time, Until: f.until.Time}
 	if f.newest {
 		r.Sort = explore.Newest
 	}
@@ -143,7 +146,8 @@ func searchError(err error) error {
 func (f *searchFlags) server(cmd *cobra.Command, args []string, c *client.Client, id crawl.JobID) error {
 	r, _ := f.filter(args)
 	q := url.Values{"q": {r.Query}, "limit": {strconv.Itoa(f.limit)}}
-	for name, v := range map[string]string{"sort": r.Sort, "host": r.Host, "lang": r.Lang, "cursor": f.cursor, "since": f.since.query(), "until": f.until.query()} {
+	for name, v := range map[string]string{"sort": r.Sort, "host": r.Host, "lang": r.Lang, "cursor": f.cursor,
+		"since": f.since.query(), "until": f.until.query()} {
 		if v != "" {
 			q.Set(name, v)
 		}

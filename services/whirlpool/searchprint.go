@@ -25,7 +25,8 @@ func (f *searchFlags) print(cmd *cobra.Command, found *explore.Records) error {
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	begin, end := "[", "]"
-	if file, ok := cmd.OutOrStdout().(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == "" {
+	if file, ok := cmd.OutOrStdout().(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" &&
+		os.Getenv("NO_COLOR") == "" {
 		begin, end = "\x1b[1m", "\x1b[0m"
 	}
 	for i := range found.Items {

@@ -17,15 +17,15 @@ func newSeed() *cobra.Command {
 	f := &crawlFlags{}
 	flags := crawl.DefaultJob()
 	cmd := &cobra.Command{
-		Use:     "seed [URL... | -] --cluster[=FILE]",
-		Short:   "Give a job to a cluster",
-		Long:    seedLong,
+		Use: "seed [URL... | -] --cluster[=FILE]", Short: "Give a job to a cluster", Long: seedLong,
 		Example: seedExamples,
 	}
 	f.addJob(cmd, &flags)
 	f.addLists(cmd)
-	id := cmd.Flags().String("job", "", "`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
-	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false, "permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
+	id := cmd.Flags().String("job", "",
+		"`id` of the job: 1 to 64 of a-z, 0-9 and - (default: the job file's, or the first seed's host)")
+	cmd.Flags().BoolVar(&flags.AllowPrivate, "allow-private", false,
+		"permit loopback and private addresses to this job, where the nodes do (fetch.allow_private_jobs)")
 	fresh := cmd.Flags().Bool("fresh", false, "delete the job first, if there is one, as `whirlpool delete --force` does")
 	again := &retryFlag{}
 	again.add(cmd)
@@ -49,7 +49,8 @@ func newSeed() *cobra.Command {
 			return err
 		}
 		f.told = cmd.ErrOrStderr()
-		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args), List: f.list(cmd, job), Bad: f.tellProvided}
+		sub := control.Submission{Job: job, Fresh: *fresh, Known: f.added(cmd, flags, args), List: f.list(cmd, job),
+			Bad: f.tellProvided}
 		return ref.serve(func(cmd *cobra.Command, _ []string, s control.Service) error {
 			return submit(cmd, s, sub, again)
 		})(cmd, args)
@@ -96,9 +97,11 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id, queued, id)
+	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id,
+		queued, id)
 	if err == nil && s.Job.Pipeline.Delivers() {
-		_, err = fmt.Fprintf(w, "job %s has outputs: `whirlpool export --cluster --job %s --outputs DIR` writes them, at any time\n", id, id)
+		_, err = fmt.Fprintf(w, "job %s has outputs: `whirlpool export --cluster --job %s --outputs DIR` writes them, at "+
+			"any time\n", id, id)
 	}
 	if err == nil && (s.State == "paused" || s.State == "stopped") {
 		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)

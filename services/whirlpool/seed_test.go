@@ -20,20 +20,24 @@ func (c *clusterUnderTest) specOf(job string) *crawl.Job {
 func TestSeedKeepsTheSettingsOfAJobThatExists(t *testing.T) {
 	c := newCluster(t)
 	first, second := "http://127.0.0.1:8001/", "http://127.0.0.1:8002/"
-	c.must("seed", "--cluster", "--job", "kept", first, "--max-depth", "1", "--exclude", "/private/", "--delay", "3s", "--near-duplicate", "-1")
+	c.must("seed", "--cluster", "--job", "kept", first, "--max-depth", "1", "--exclude", "/private/", "--delay", "3s",
+		"--near-duplicate", "-1")
 	before := c.specOf("kept")
 
 	text := c.must("seed", "--cluster", "--job", "kept", second)
 	after := c.specOf("kept")
 	changes := crawl.Changes(before, after)
-	if len(changes) != 1 || changes[0].Key != "seeds" || len(after.Seeds) != 2 || !strings.Contains(text, "job kept: 2 seeds queued") {
+	if len(changes) != 1 || changes[0].Key != "seeds" || len(after.Seeds) != 2 ||
+		!strings.Contains(text, "job kept: 2 seeds queued") {
 		t.Errorf("a further seed changes %v\n%s", changes, text)
 	}
-	if text := c.must("seed", "--cluster", "--job", "kept", second); strings.Contains(text, "changes") || len(c.specOf("kept").Seeds) != 2 {
+	if text := c.must("seed", "--cluster", "--job", "kept", second); strings.Contains(text, "changes") ||
+		len(c.specOf("kept").Seeds) != 2 {
 		t.Errorf("the same seed again: %q", text)
 	}
 	text = c.must("seed", "--cluster", "--job", "kept", second, "--max-depth", "2")
-	if changes := crawl.Changes(after, c.specOf("kept")); len(changes) != 1 || !strings.Contains(text, "max_depth: 1 → 2") {
+	if changes := crawl.Changes(after, c.specOf("kept")); len(changes) != 1 ||
+		!strings.Contains(text, "max_depth: 1 → 2") {
 		t.Errorf("one flag changes %v\n%s", changes, text)
 	}
 	r := c.run("seed", "--cluster", "--job", "kept", second, "--near-duplicate", "3")

@@ -27,8 +27,10 @@ type seedFlags struct {
 // addLists declares the flags of commands that read lists of seeds.
 func (f *seedFlags) addLists(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.seeds, "seeds", "", "`file` with a URL to start from a line, empty lines and # comments left out; -: standard input")
-	fl.StringVar(&f.urls, "url-list", "", "`file` with a URL to fetch a line, and nothing else: no link is followed, and --max-pages does not bound it; -: standard input")
+	fl.StringVar(&f.seeds, "seeds", "",
+		"`file` with a URL to start from a line, empty lines and # comments left out; -: standard input")
+	fl.StringVar(&f.urls, "url-list", "", "`file` with a URL to fetch a line, and nothing else: no link is followed, "+
+		"and --max-pages does not bound it; -: standard input")
 }
 
 // named takes the - off the arguments, which means a list on standard input, and checks that one list is named.

@@ -37,10 +37,12 @@ func TestSeedReadsAList(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	write(text.String() + "http://127.0.0.1:8001/further\n")
-	if text := c.must("seed", "--cluster", "--job", "list", "--seeds", file); !strings.Contains(text, "1 seeds of 701 lines, 700 known before") {
+	if text := c.must("seed", "--cluster", "--job", "list", "--seeds", file); !strings.Contains(text,
+		"1 seeds of 701 lines, 700 known before") {
 		t.Errorf("the list again: %s", text)
 	}
-	if r := c.run("seed", "--cluster", "--job", "other", "http://127.0.0.1:8001/", "--order", "breadth"); r.exit != exitUsage ||
+	if r := c.run("seed", "--cluster", "--job", "other", "http://127.0.0.1:8001/", "--order",
+		"breadth"); r.exit != exitUsage ||
 		!strings.Contains(r.stderr, "order breadth") {
 		t.Errorf("order breadth in a cluster: exit status %d, %s", r.exit, r.stderr)
 	}

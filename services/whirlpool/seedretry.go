@@ -18,8 +18,10 @@ import (
 type retryFlag struct{ words []string }
 
 func (r *retryFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&r.words, "retry", nil, "queue again what ended so: `refused`, failed, blocked or gone, or a reason such as private-address (repeatable)")
-	_ = cmd.RegisterFlagCompletionFunc("retry", cobra.FixedCompletions([]string{"refused", "failed", "blocked", "gone"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringSliceVar(&r.words, "retry", nil,
+		"queue again what ended so: `refused`, failed, blocked or gone, or a reason such as private-address (repeatable)")
+	_ = cmd.RegisterFlagCompletionFunc("retry",
+		cobra.FixedCompletions([]string{"refused", "failed", "blocked", "gone"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (r *retryFlag) asked() bool { return len(r.words) > 0 }
@@ -36,7 +38,8 @@ func (r *retryFlag) run(cmd *cobra.Command, s control.Service, id crawl.JobID, c
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s: %d URLs queued again that ended as %s; `whirlpool status --cluster --job %s` says how far it is\n",
+	_, err = fmt.Fprintf(cmd.OutOrStdout(),
+		"job %s: %d URLs queued again that ended as %s; `whirlpool status --cluster --job %s` says how far it is\n",
 		done.Job, done.Queued, strings.Join(r.words, ", "), done.Job)
 	return err
 }
@@ -55,7 +58,8 @@ func (r *retryFlag) after(cmd *cobra.Command, s control.Service, done *control.S
 		parts[i] = fmt.Sprintf("%d %s (%s)", e.URLs, e.Verdict, e.Reason)
 	}
 	slices.Sort(parts)
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "seeds that were asked for before ended as: %s; --retry queues them again\n", strings.Join(parts, ", "))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "seeds that were asked for before ended as: %s; --retry queues them again\n",
+		strings.Join(parts, ", "))
 	return err
 }
 

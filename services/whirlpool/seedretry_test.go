@@ -20,11 +20,14 @@ func TestRefusedURLsAreTriedAgainAfterASettingChanged(t *testing.T) {
 	c.set("WHIRLPOOL_FETCH_ALLOW_PRIVATE", "false")
 	file := newTarget(t, nil).args[2] // its hosts have loopback addresses, by the name server
 	seed := []string{"seed", "--cluster", "-c", file}
-	if r := c.run("seed", "--cluster", "http://127.0.0.1:8000/"); r.exit != exitUsage || !strings.Contains(r.stderr, "--allow-private") {
+	if r := c.run("seed", "--cluster", "http://127.0.0.1:8000/"); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, "--allow-private") {
 		t.Errorf("seed of a loopback address: exit status %d, %q; want %d and the flag", r.exit, r.stderr, exitUsage)
 	}
-	if r := c.run(append(seed, "--allow-private")...); r.exit != exitUsage || !strings.Contains(r.stderr, "fetch.allow_private_jobs") {
-		t.Errorf("seed that the node does not permit: exit status %d, %q; want %d and the setting", r.exit, r.stderr, exitUsage)
+	if r := c.run(append(seed, "--allow-private")...); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, "fetch.allow_private_jobs") {
+		t.Errorf("seed that the node does not permit: exit status %d, %q; want %d and the setting", r.exit, r.stderr,
+			exitUsage)
 	}
 	c.set("WHIRLPOOL_FETCH_ALLOW_PRIVATE_JOBS", "true")
 	c.startNode()
@@ -37,10 +40,12 @@ func TestRefusedURLsAreTriedAgainAfterASettingChanged(t *testing.T) {
 		t.Fatalf("%d pages, %v; want URLs that were refused\n%s", s.Pages, s.Verdicts, c.log.String())
 	}
 	text := c.must(seed...)
-	if !strings.Contains(text, "0 seeds queued") || !strings.Contains(text, "refused (private-address)") || !strings.Contains(text, "--retry") {
+	if !strings.Contains(text, "0 seeds queued") || !strings.Contains(text, "refused (private-address)") ||
+		!strings.Contains(text, "--retry") {
 		t.Errorf("seed again says %q; want how the seeds ended and what to do", text)
 	}
-	if text = c.must("seed", "--cluster", "--job", "test", "--retry", "refused", "--allow-private"); !strings.Contains(text, " URLs queued again") {
+	if text = c.must("seed", "--cluster", "--job", "test", "--retry", "refused",
+		"--allow-private"); !strings.Contains(text, " URLs queued again") {
 		t.Errorf("seed --retry says %q", text)
 	}
 	c.must("status", "--cluster", "--wait")

@@ -50,7 +50,8 @@ func board(t *testing.T) (home string, most *atomic.Int64) {
 				time.Sleep(time.Millisecond) // the second comes, however slow the machine is
 			}
 			time.Sleep(20 * time.Millisecond) // so that a third would be seen
-			fmt.Fprintf(w, `<main><article class=offer><h2>Developer %s</h2><b class=pay>%s500 EUR</b><p>We look for a GO  Developer, or one who
+			fmt.Fprintf(w,
+				`<main><article class=offer><h2>Developer %s</h2><b class=pay>%s500 EUR</b><p>We look for a GO  Developer, or one who
 				knows C++ and would like to learn. Write to jobs@example.com or boss@example.com.</article></main>`, r.URL.Path, r.URL.Path[8:])
 		}
 	}))
@@ -82,14 +83,17 @@ func checkBoard(t *testing.T, home string, pages map[string]*crawl.Record) {
 	text := func(s string) map[string]any { return map[string]any{"text": s} }
 	want := []crawl.Field{
 		{Name: "offers", Value: []any{map[string]any{"title": "Developer /offers/3", "pay": 3500.0}}},
-		{Name: "go", Value: []any{map[string]any{"count": 1.0, "keywords": []any{"go developer"}, "text": "for a GO Developer, or one"},
+		{Name: "go", Value: []any{map[string]any{"count": 1.0, "keywords": []any{"go developer"},
+			"text": "for a GO Developer, or one"},
 			map[string]any{"count": 1.0, "keywords": []any{"c++"}, "text": "knows C++ and"}}},
 		{Name: "mails", Value: []any{text("jobs@example.com"), text("boss@example.com")}}}
 	if r := pages[home+"/offers/3"]; r == nil || !reflect.DeepEqual(r.Fields, want) {
 		t.Errorf("an offer is %+v", r)
 	}
-	wantAPI := []crawl.Field{{Name: "api", Value: []any{map[string]any{"id": "1", "min": 2000.0}, map[string]any{"id": "2"}}},
-		{Name: "go", Value: []any{map[string]any{"count": 1.0, "keywords": []any{"go developer"}, "text": "title\":\"Go developer\"}]}"}}}}
+	wantAPI := []crawl.Field{{Name: "api",
+		Value: []any{map[string]any{"id": "1", "min": 2000.0}, map[string]any{"id": "2"}}},
+		{Name: "go", Value: []any{map[string]any{"count": 1.0, "keywords": []any{"go developer"},
+			"text": "title\":\"Go developer\"}]}"}}}}
 	if r := pages[home+"/api/offers"]; r == nil || !reflect.DeepEqual(r.Fields, wantAPI) {
 		t.Errorf("the API's answer is %+v", r)
 	}
@@ -120,7 +124,8 @@ func TestSelectionPolicies(t *testing.T) {
 	if !strings.Contains(out, "retry.on does not name it") || strings.Count(out, "502") < 1 {
 		t.Errorf("explain: %s", out)
 	}
-	if out := must(t, "extract", "-c", file, "-o", dir); !strings.Contains(out, "8 pages: 0 amended, 8 as the rules have them") {
+	if out := must(t, "extract", "-c", file, "-o", dir); !strings.Contains(out,
+		"8 pages: 0 amended, 8 as the rules have them") {
 		t.Errorf("extract: %s", out)
 	}
 	out = must(t, "export", "-o", dir, "--format", "csv", "--columns", "url,field.offers,field.go")
@@ -128,7 +133,8 @@ func TestSelectionPolicies(t *testing.T) {
 		t.Errorf("export: %s", out)
 	}
 	later := write(t, "later.yml", strings.Replace(boardJob, "name: mails", "name: addresses", 1))
-	if out := must(t, "extract", "-c", later, "-o", dir); !strings.Contains(out, "8 pages: 4 amended, 4 as the rules have them") {
+	if out := must(t, "extract", "-c", later, "-o", dir); !strings.Contains(out,
+		"8 pages: 4 amended, 4 as the rules have them") {
 		t.Errorf("extract by a later file: %s", out)
 	}
 }
@@ -140,7 +146,8 @@ func TestSelectionOverAWholeCrawl(t *testing.T) {
 	}
 	plain, with := newTarget(t, nil), newTarget(t, func(j *crawl.Job) {
 		j.Parallelism = 3
-		j.Select = []crawl.Policy{{Name: "heads", CSS: "h1, h2"}, {Name: "links", XPath: "//a", Fields: []crawl.PolicyField{{Name: "to", Attr: "href"}}},
+		j.Select = []crawl.Policy{{Name: "heads", CSS: "h1, h2"},
+			{Name: "links", XPath: "//a", Fields: []crawl.PolicyField{{Name: "to", Attr: "href"}}},
 			{Name: "words", Keywords: []string{"the", "and"}}, {Name: "numbers", Regex: `\d+`, List: true}}
 	})
 	must(t, plain.args...)
@@ -156,7 +163,8 @@ func TestSelectionOverAWholeCrawl(t *testing.T) {
 			objects[f.Name] += len(f.Value.([]any))
 		}
 	}
-	if len(before) != len(after) || len(before) < 50 || objects["heads"] < len(before)/2 || objects["links"] < len(before) || objects["words"] == 0 {
+	if len(before) != len(after) || len(before) < 50 || objects["heads"] < len(before)/2 ||
+		objects["links"] < len(before) || objects["words"] == 0 {
 		t.Errorf("%d pages, %d with policies; objects %v", len(before), len(after), objects)
 	}
 	if r := whirlpool(t, "audit", "-o", with.dir); r.exit != exitOK {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // serveFlags say how `whirlpool serve` runs.
@@ -36,16 +37,13 @@ The first Ctrl-C, or SIGTERM, lets what is in flight end, at most 30 s. Executio
 nothing either.
 
 "whirlpool serve key" is "whirlpool key": API keys for programs.`,
-		Example: "  whirlpool serve\n  whirlpool serve --dir /srv/crawls --listen 0.0.0.0:8711 --tls-cert cert.pem --tls-key key.pem --host crawl.example.org",
-		Args:    cobra.NoArgs,
+		Example: "  whirlpool serve\n  whirlpool serve --dir /srv/crawls --listen 0.0.0.0:8711 --tls-cert cert.pem " +
+			"--tls-key key.pem --host crawl.example.org",
+		Args: cobra.NoArgs,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.dir, "dir", defaultData, "directory of all data")
-	fl.StringVar(&f.listen, "listen", "127.0.0.1:8711", "`address` to listen on; port 0: a free one")
-	fl.StringSliceVar(&f.hosts, "host", nil, "`name` that the server is reached by, with its port where that is another (repeatable)")
-	fl.StringVar(&f.cert, "tls-cert", "", "`file` with the certificate and those that vouch for it")
-	fl.StringVar(&f.key, "tls-key", "", "`file` with its private key")
-	fl.BoolVar(&f.behindProxy, "behind-proxy", false, "a proxy in front has TLS, and keeps others away from this address")
+	f.addAddress(fl)
 	fl.BoolVar(&f.noAuth, "no-auth", false, "let everybody on this machine do everything without signing in")
 	fl.BoolVar(&f.readOnly, "read-only-link", false, "print a second link, of somebody who may look but not touch")
 	fl.IntVar(&f.maxRunning, "max-running", 10, "executions that crawl at once")
@@ -65,4 +63,14 @@ nothing either.
 	})
 	cmd.AddCommand(newKey())
 	return cmd
+}
+
+// addAddress adds the flags about where it listens.
+func (f *serveFlags) addAddress(fl *pflag.FlagSet) {
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:8711", "`address` to listen on; port 0: a free one")
+	fl.StringSliceVar(&f.hosts, "host", nil,
+		"`name` that the server is reached by, with its port where that is another (repeatable)")
+	fl.StringVar(&f.cert, "tls-cert", "", "`file` with the certificate and those that vouch for it")
+	fl.StringVar(&f.key, "tls-key", "", "`file` with its private key")
+	fl.BoolVar(&f.behindProxy, "behind-proxy", false, "a proxy in front has TLS, and keeps others away from this address")
 }

@@ -105,7 +105,8 @@ func TestServeFromTheFileToTheRecords(t *testing.T) {
 	key := strings.TrimSpace(run("key", "create", "test", "--role", "operator"))
 	t.Setenv("WHIRLPOOL_API_KEY", key)
 	for _, c := range []struct{ args, want string }{
-		{"status", "3 of at most"}, {"explain " + s.site.URL + "/gone", "404"}, {"audit", "ok "}, {"log", `"status":404`}, {"export", "banana"},
+		{"status", "3 of at most"}, {"explain " + s.site.URL + "/gone", "404"}, {"audit", "ok "}, {"log", `"status":404`},
+		{"export", "banana"},
 	} {
 		if text := must(t, append(strings.Fields(c.args), on...)...); !strings.Contains(text, c.want) {
 			t.Errorf("%s: %q is not in\n%s", c.args, c.want, text)
@@ -139,7 +140,8 @@ func TestServeFromTheFileToTheRecords(t *testing.T) {
 func TestADefinitionReadsNoOtherFiles(t *testing.T) {
 	s := startServe(t)
 	file := filepath.Join(t.TempDir(), "job.yml")
-	for _, line := range []string{"seed_list: /etc/passwd", "blacklist: ../secret", `headers: [{name: X-Key, value: "file:/etc/shadow"}]`,
+	for _, line := range []string{"seed_list: /etc/passwd", "blacklist: ../secret",
+		`headers: [{name: X-Key, value: "file:/etc/shadow"}]`,
 		"cookies_file: " + filepath.Join(s.dir, "files", "..", "serve.json")} {
 		if err := os.WriteFile(file, []byte("id: thief\nseeds: [\"http://a.test/\"]\n"+line+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -161,9 +163,10 @@ func TestPrivateSeedsWhereNoneArePermitted(t *testing.T) {
 		job   *crawl.Job
 		want  string
 	}{
-		{false, job("http://127.0.0.1:8000/"), "--allow-private"}, {false, job("http://localhost/", "http://[::1]/"), "http://localhost/"},
-		{false, job("http://localhost/", "http://a.test/"), ""}, {true, job("http://10.0.0.1/"), ""}, {false, job("http://a.test/"), ""},
-		{false, job(), ""},
+		{false, job("http://127.0.0.1:8000/"), "--allow-private"},
+		{false, job("http://localhost/", "http://[::1]/"), "http://localhost/"},
+		{false, job("http://localhost/", "http://a.test/"), ""}, {true, job("http://10.0.0.1/"), ""},
+		{false, job("http://a.test/"), ""}, {false, job(), ""},
 	} {
 		f := &serveFlags{engineFlags: engineFlags{allowPrivate: tt.allow}}
 		err := f.checkSeeds(tt.job)
@@ -175,9 +178,10 @@ func TestPrivateSeedsWhereNoneArePermitted(t *testing.T) {
 
 func TestServeListensWhereNobodyCanListenIn(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--listen 0.0.0.0:0", "--tls-cert"}, {"--listen :0", "--tls-cert"}, {"--listen 192.0.2.1:0", "--behind-proxy"}, {"--listen nonsense", "with a port"},
-		{"--no-auth --listen 0.0.0.0:0 --behind-proxy", "this machine alone"}, {"--no-auth --behind-proxy", "sign in"}, {"--tls-cert x", "go together"},
-		{"--max-running 0", "at least 1"}, {"--log-level loud", "debug"},
+		{"--listen 0.0.0.0:0", "--tls-cert"}, {"--listen :0", "--tls-cert"}, {"--listen 192.0.2.1:0", "--behind-proxy"},
+		{"--listen nonsense", "with a port"}, {"--no-auth --listen 0.0.0.0:0 --behind-proxy", "this machine alone"},
+		{"--no-auth --behind-proxy", "sign in"}, {"--tls-cert x", "go together"}, {"--max-running 0", "at least 1"},
+		{"--log-level loud", "debug"},
 	} {
 		r := whirlpool(t, append([]string{"serve", "--dir", t.TempDir()}, strings.Fields(c.args)...)...)
 		if r.exit != exitUsage || !strings.Contains(r.stderr, c.want) {
@@ -201,7 +205,8 @@ func TestADirectoryThatAServerHasIsNamedByTheFlag(t *testing.T) {
 func TestNamesOfTheServer(t *testing.T) {
 	f := &serveFlags{hosts: []string{"Crawl.example.org"}, cert: "x"}
 	a := f.access(addr("0.0.0.0:8711"))
-	if a.URL != "https://crawl.example.org:8711" || strings.Join(a.Hosts, " ") != "127.0.0.1:8711 localhost:8711 [::1]:8711 crawl.example.org crawl.example.org:8711" {
+	if a.URL != "https://crawl.example.org:8711" ||
+		strings.Join(a.Hosts, " ") != "127.0.0.1:8711 localhost:8711 [::1]:8711 crawl.example.org crawl.example.org:8711" {
 		t.Errorf("%s %v", a.URL, a.Hosts)
 	}
 	f = &serveFlags{hosts: []string{"crawl.example.org"}, behindProxy: true}

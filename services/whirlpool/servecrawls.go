@@ -111,8 +111,9 @@ func (c *crawls) Body(ctx context.Context, id crawl.JobID, d crawl.Digest) ([]by
 func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	a := api.Agent{ID: "here", Program: "whirlpool serve", Version: crawl.Version, Started: c.began.UTC(), Seen: time.Now().UTC(), Dir: c.dir,
-		CPUs: runtime.GOMAXPROCS(0), Memory: int64(m.Sys), Workers: c.s.engine.Capacity().Workers(node.Roles()...), Braked: c.s.engine.Braked(), State: "idle"}
+	a := api.Agent{ID: "here", Program: "whirlpool serve", Version: crawl.Version, Started: c.began.UTC(),
+		Seen: time.Now().UTC(), Dir: c.dir, CPUs: runtime.GOMAXPROCS(0), Memory: int64(m.Sys),
+		Workers: c.s.engine.Capacity().Workers(node.Roles()...), Braked: c.s.engine.Braked(), State: "idle"}
 	if a.Busy, a.Handled = c.s.engine.Load(); a.Busy > 0 {
 		a.State = "busy"
 	}

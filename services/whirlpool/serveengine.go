@@ -26,7 +26,8 @@ func (f *engineFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.allowPrivate, "allow-private", false, "permit loopback and private addresses, to all workflows")
 	fl.BoolVar(&f.privateOutputs, "private-outputs", false,
 		"outputs may go to loopback and private addresses, such as a database beside the server")
-	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests under way at once, over all executions")
+	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window,
+		"requests under way at once, over all executions")
 }
 
 // engineOptions are the options of an engine whose data lie in dir. No more requests are under way than the process has

@@ -50,7 +50,9 @@ func (f *serveFlags) checkSeeds(job *crawl.Job) error {
 			return nil
 		}
 	}
-	return &crawl.KeyError{Key: "seeds", Problem: fmt.Sprintf("%s: this server refuses private addresses; `whirlpool serve --allow-private` permits them", seeds[0])}
+	return &crawl.KeyError{Key: "seeds",
+		Problem: fmt.Sprintf("%s: this server refuses private addresses; `whirlpool serve --allow-private` permits them",
+			seeds[0])}
 }
 
 // checkFiles refuses files that lie elsewhere.
@@ -75,7 +77,8 @@ func checkFiles(job *crawl.Job, dir string) error {
 	}
 	for _, name := range named {
 		if name != "" && (!filepath.IsAbs(name) || !strings.HasPrefix(filepath.Clean(name), dir+string(filepath.Separator))) {
-			return fmt.Errorf("the definition names the file %s: a server reads only files in %s, by their whole paths: put it there", name, dir)
+			return fmt.Errorf("the definition names the file %s: a server reads only files in %s, by their whole paths: put "+
+				"it there", name, dir)
 		}
 	}
 	return nil

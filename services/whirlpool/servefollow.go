@@ -8,8 +8,8 @@ import (
 )
 
 // unsettled are the states in which the explorer follows an execution.
-var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused, workflow.Stopping, workflow.Cancelling,
-	workflow.Finalizing}
+var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused,
+	workflow.Stopping, workflow.Cancelling, workflow.Finalizing}
 
 // follow has the explorer follow what crawls, by the events of executions.
 func (s *served) follow(ctx context.Context) error {

@@ -31,8 +31,8 @@ func (f *serveFlags) check() error {
 	case f.noAuth && f.behindProxy:
 		return usage("--no-auth behind a proxy would let in everybody that the proxy lets in: let people sign in")
 	case !near && f.cert == "" && !f.behindProxy:
-		return usage("--listen %s is open to other machines: sessions would travel unencrypted. Give --tls-cert and --tls-key, or --behind-proxy where "+
-			"a proxy has TLS", f.listen)
+		return usage("--listen %s is open to other machines: sessions would travel unencrypted. Give --tls-cert and "+
+			"--tls-key, or --behind-proxy where a proxy has TLS", f.listen)
 	case f.maxRunning < 1:
 		return usage("--max-running %d: at least 1", f.maxRunning)
 	}
@@ -52,7 +52,8 @@ func loopback(host string) bool {
 func (f *serveFlags) listener() (net.Listener, error) {
 	l, err := net.Listen("tcp", f.listen) //nolint:noctx // it is closed with the server
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is taken: another server runs there. Give another port with --listen, or 0 for a free one", f.listen)
+		return nil, fmt.Errorf("%s is taken: another server runs there. Give another port with --listen, or 0 for a free one",
+			f.listen)
 	}
 	if err != nil || f.cert == "" {
 		return l, err
@@ -62,7 +63,8 @@ func (f *serveFlags) listener() (net.Listener, error) {
 		_ = l.Close()
 		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}}), nil
 }
 
 // access says where the server is reached that listens at an address, and by which names.
@@ -91,6 +93,6 @@ func (f *serveFlags) access(at net.Addr) api.Access {
 
 // httpServer serves the API. Streams and downloads set their own deadlines for each write.
 func httpServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }

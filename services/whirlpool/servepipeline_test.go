@@ -27,7 +27,8 @@ func pipelineChecker(t *testing.T) *workflow.Manager {
 // A fault of a pipeline names its key, its line and the node, so that a canvas can show it there.
 func TestFaultsOfAPipelineNameTheirNode(t *testing.T) {
 	m := pipelineChecker(t)
-	const head = "seeds: ['https://example.com/']\npipeline:\n  nodes:\n    - {id: ok, at: record, use: builtin/lang@1, with: {keep: [en]}}\n"
+	const head = "seeds: ['https://example.com/']\npipeline:\n  nodes:\n" +
+		"    - {id: ok, at: record, use: builtin/lang@1, with: {keep: [en]}}\n"
 	for node, want := range map[string]string{
 		"{id: bad, at: record, use: builtin/sample@1, with: {share: 2}}":              "pipeline.nodes[1].with.share",
 		"{id: bad, at: links, use: builtin/lang@1, with: {keep: [en]}}":               "pipeline.nodes[1].at",

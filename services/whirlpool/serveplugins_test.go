@@ -41,11 +41,13 @@ func TestAWorkflowRunsThePluginsItWasSavedWith(t *testing.T) {
 	if r := run("apply", "-f", file); r.exit != exitOK {
 		t.Fatalf("%+v", r)
 	}
-	if r := run("workflow", "run", "fruit", "--watch"); r.exit != exitOK || !strings.Contains(r.stdout, "succeeded, 3 pages") {
+	if r := run("workflow", "run", "fruit", "--watch"); r.exit != exitOK ||
+		!strings.Contains(r.stdout, "succeeded, 3 pages") {
 		t.Fatalf("%+v", r)
 	}
 	// The same definition again, which names no digest, changes nothing of the execution.
-	if r := run("exec", "edit", "fruit-1", "-f", file); r.exit != exitOK || strings.Contains(r.stdout+r.stderr, "pipeline") {
+	if r := run("exec", "edit", "fruit-1", "-f", file); r.exit != exitOK ||
+		strings.Contains(r.stdout+r.stderr, "pipeline") {
 		t.Errorf("an edit that changes nothing: %+v", r)
 	}
 	pushed(t, "1.1.0", "third")
@@ -54,19 +56,23 @@ func TestAWorkflowRunsThePluginsItWasSavedWith(t *testing.T) {
 		t.Errorf("an edit that goes over to another version: %+v", r)
 	}
 	_, other := replaced(t, "1.1.0")
-	if r := run("exec", "edit", "fruit-1", "--set", "max_pages=77"); r.exit == exitOK || !strings.Contains(r.stderr, "shop/price@1.1.0 has "+other) {
+	if r := run("exec", "edit", "fruit-1", "--set", "max_pages=77"); r.exit == exitOK ||
+		!strings.Contains(r.stderr, "shop/price@1.1.0 has "+other) {
 		t.Errorf("an edit with other bytes under the name: %+v", r)
 	}
 	write(file, strings.Replace(text, "1.0.0", "1.1.0", 1)+"max_pages: 78\n")
-	if r := run("exec", "edit", "fruit-1", "-f", file); r.exit == exitOK || !strings.Contains(r.stderr, "shop/price@1.1.0 has "+other) {
+	if r := run("exec", "edit", "fruit-1", "-f", file); r.exit == exitOK ||
+		!strings.Contains(r.stderr, "shop/price@1.1.0 has "+other) {
 		t.Errorf("a whole definition, which names no digest, with other bytes under the name: %+v", r)
 	}
 	undo, second := replaced(t, "1.0.0")
-	if r := run("workflow", "run", "fruit", "--watch"); r.exit == exitOK || !strings.Contains(r.stdout+r.stderr, "shop/price@1.0.0 has "+second) {
+	if r := run("workflow", "run", "fruit", "--watch"); r.exit == exitOK ||
+		!strings.Contains(r.stdout+r.stderr, "shop/price@1.0.0 has "+second) {
 		t.Errorf("with other bytes under the name: %+v", r)
 	}
 	undo()
-	if r := run("workflow", "run", "fruit", "--watch"); r.exit != exitOK || !strings.Contains(r.stdout, "succeeded, 3 pages") {
+	if r := run("workflow", "run", "fruit", "--watch"); r.exit != exitOK ||
+		!strings.Contains(r.stdout, "succeeded, 3 pages") {
 		t.Errorf("with the bytes that it was saved with (%s): %+v", first, r)
 	}
 	if err := s.end(); err != nil {

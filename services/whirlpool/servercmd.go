@@ -43,7 +43,8 @@ func onServer(cmd *cobra.Command, do func(*cobra.Command, []string, *client.Clie
 // outputFlag declares -o, which says how lists are printed.
 func outputFlag(cmd *cobra.Command) *string {
 	format := cmd.Flags().StringP("output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return format
 }
 

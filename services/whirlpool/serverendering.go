@@ -27,7 +27,8 @@ func (c *crawls) Rendering(ctx context.Context, id crawl.JobID) (*report.Renderi
 }
 
 // SwitchRendering implements api.Crawls. The renderer reads the template before each page.
-func (c *crawls) SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID, r api.RenderSwitch) (*report.Template, error) {
+func (c *crawls) SwitchRendering(ctx context.Context, n workflow.Note, id crawl.JobID,
+	r api.RenderSwitch) (*report.Template, error) {
 	defer c.turns.take(id)()
 	t, change, err := api.SwitchTemplate(ctx, c.s.engine.Store().RenderStats(), id, r)
 	if err == nil && change != nil {

@@ -20,12 +20,14 @@ import (
 // putTemplates writes templates into the state of a server that does not run.
 func putTemplates(t *testing.T, dir string, id crawl.JobID, all ...crawl.RenderTemplate) {
 	t.Helper()
-	e, err := engine.Open(t.Context(), node.DefaultEngine(filepath.Join(dir, "crawl"), filepath.Join(dir, "executions"), slog.New(slog.DiscardHandler)))
+	e, err := engine.Open(t.Context(),
+		node.DefaultEngine(filepath.Join(dir, "crawl"), filepath.Join(dir, "executions"), slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, is := range all {
-		_, err = e.Store().RenderStats().ChangeTemplate(t.Context(), id, is.Host, is.Template, func(t *crawl.RenderTemplate) bool { *t = is; return true })
+		_, err = e.Store().RenderStats().ChangeTemplate(t.Context(), id, is.Host, is.Template,
+			func(t *crawl.RenderTemplate) bool { *t = is; return true })
 		if err != nil {
 			break
 		}
@@ -39,7 +41,8 @@ func putTemplates(t *testing.T, dir string, id crawl.JobID, all ...crawl.RenderT
 func TestServeTellsOfRendersAndSwitchesThem(t *testing.T) {
 	s := startServe(t)
 	file := filepath.Join(t.TempDir(), "job.yml")
-	if err := os.WriteFile(file, []byte("id: fruit\nseeds: [\""+s.site.URL+"/\"]\nallow_private: true\npoliteness: {delay: 0s}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("id: fruit\nseeds: [\""+s.site.URL+
+		"/\"]\nallow_private: true\npoliteness: {delay: 0s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	must(t, "apply", "-f", file, "--dir", s.dir)
@@ -48,9 +51,10 @@ func TestServeTellsOfRendersAndSwitchesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := strings.TrimPrefix(s.site.URL, "http://")
-	putTemplates(t, s.dir, "fruit-1", crawl.RenderTemplate{Host: host, Template: 1<<63 + 5, Shape: "/*", State: decide.Stop, Since: time.Now(), Sent: 10,
-		Renders: 10, CPU: 3000}, crawl.RenderTemplate{Host: "b.test", Template: 6, Shape: "/react/*", State: decide.Keep, Since: time.Now(), Sent: 12,
-		Renders: 12, Gained: 12, Links: 148, CPU: 7400})
+	putTemplates(t, s.dir, "fruit-1",
+		crawl.RenderTemplate{Host: host, Template: 1<<63 + 5, Shape: "/*", State: decide.Stop, Since: time.Now(), Sent: 10,
+			Renders: 10, CPU: 3000}, crawl.RenderTemplate{Host: "b.test", Template: 6, Shape: "/react/*", State: decide.Keep,
+			Since: time.Now(), Sent: 12, Renders: 12, Gained: 12, Links: 148, CPU: 7400})
 	s.start(t)
 	t.Setenv("WHIRLPOOL_API_KEY", strings.TrimSpace(must(t, "key", "create", "test", "--role", "user", "--dir", s.dir)))
 	on := []string{"--server", s.url, "--job", "fruit-1"}
@@ -71,12 +75,14 @@ func TestServeTellsOfRendersAndSwitchesThem(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, to := range []string{"never", "never", "auto"} { // the same again changes nothing
-		got, err := c.SwitchRendering(t.Context(), "fruit-1", api.RenderSwitch{Host: "b.test", Template: r.Templates[0].ID, Switch: to})
+		got, err := c.SwitchRendering(t.Context(), "fruit-1",
+			api.RenderSwitch{Host: "b.test", Template: r.Templates[0].ID, Switch: to})
 		if err != nil || got.Renders != 12 || got.Switch != strings.TrimPrefix(to, "auto") {
 			t.Fatalf("%s: %+v, %v", to, got, err)
 		}
 	}
-	if _, err := c.SwitchRendering(t.Context(), "fruit-1", api.RenderSwitch{Host: "c.test", Template: "6", Switch: "always"}); !client.IsNotFound(err) {
+	if _, err := c.SwitchRendering(t.Context(), "fruit-1",
+		api.RenderSwitch{Host: "c.test", Template: "6", Switch: "always"}); !client.IsNotFound(err) {
 		t.Errorf("of a host that has none: %v", err)
 	}
 	text := must(t, "exec", "events", "fruit-1", "--dir", s.dir)

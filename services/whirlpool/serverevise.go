@@ -25,7 +25,8 @@ func (t *turns) take(id crawl.JobID) (release func()) {
 
 // Revise implements api.Crawls: the revision is proposed, checked and made ready, and then applies from the next lease
 // on. What cannot be is discarded.
-func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID, change control.Change) (*control.Revised, error) {
+func (c *crawls) Revise(ctx context.Context, n workflow.Note, id crawl.JobID,
+	change control.Change) (*control.Revised, error) {
 	defer c.turns.take(id)()
 	job, err := c.s.engine.Store().Jobs().Job(ctx, id)
 	if err != nil {

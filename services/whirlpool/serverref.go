@@ -45,7 +45,8 @@ func (r *crawlRef) overServer(do onExecution, run command) command {
 }
 
 // onRemote is what is done with jobs, by the service of a server.
-func onRemote(do func(*cobra.Command, []string, control.Service) error) func(*cobra.Command, []string, *client.Client) error {
+func onRemote(do func(*cobra.Command, []string, control.Service) error) func(*cobra.Command, []string,
+	*client.Client) error {
 	return func(cmd *cobra.Command, args []string, c *client.Client) error { return do(cmd, args, remote{c}) }
 }
 
@@ -59,7 +60,8 @@ func ignoreEOF(err error) error {
 // exportServer writes the records of an execution.
 func (f *exportFlags) exportServer(cmd *cobra.Command, args []string, c *client.Client, id crawl.JobID) error {
 	if f.outputs != "" {
-		return usage("--outputs is for --cluster: a server writes outputs while it crawls; download them with the files of the execution")
+		return usage("--outputs is for --cluster: a server writes outputs while it crawls; download them with the files of " +
+			"the execution")
 	}
 	if f.copies(args) || f.format == formatMarkdown || f.raw {
 		return usage("of a server there are CSV, JSON Lines and Parquet; download its files for a mirror or WACZ")

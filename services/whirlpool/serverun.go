@@ -37,10 +37,12 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 	levels := new(slog.LevelVar)
 	levels.Set(level)
 	ring := explore.NewRing()
-	log := slog.New(ring.Handler(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: levels}), slog.LevelInfo))
+	log := slog.New(ring.Handler(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: levels}),
+		slog.LevelInfo))
 	process.StandardLog(log.Handler())
 	ctx, cancel := signals(cmd.Context(), func() {
-		cmd.PrintErrln("stopping: what is in flight ends, at most 30 s; executions go on at the next start. Once more: at once, which loses nothing")
+		cmd.PrintErrln("stopping: what is in flight ends, at most 30 s; executions go on at the next start. Once more: at " +
+			"once, which loses nothing")
 	}, func() { _ = os.Remove(filepath.Join(f.dir, runningFile)) })
 	defer cancel()
 	s, err := f.wire(ctx, log, levels, ring, l.Addr())
@@ -72,9 +74,11 @@ func (f *serveFlags) announce(ctx context.Context, w io.Writer, a *api.Server) e
 		return err
 	}
 	if f.noAuth {
-		fmt.Fprintf(w, "whirlpool %s: studio on %s/   (nobody signs in: whoever uses this machine can do everything)\n", crawl.Version, a.Access.URL)
+		fmt.Fprintf(w, "whirlpool %s: studio on %s/   (nobody signs in: whoever uses this machine can do everything)\n",
+			crawl.Version, a.Access.URL)
 	} else {
-		fmt.Fprintf(w, "whirlpool %s: studio on %s   (once, within 15 minutes; then `whirlpool login-url`)\n", crawl.Version, link)
+		fmt.Fprintf(w, "whirlpool %s: studio on %s   (once, within 15 minutes; then `whirlpool login-url`)\n", crawl.Version,
+			link)
 	}
 	if readOnly != "" {
 		fmt.Fprintf(w, "read only: %s\n", readOnly)

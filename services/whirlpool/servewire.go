@@ -36,7 +36,8 @@ type served struct {
 }
 
 // wire opens the stores and joins the parts. Nothing runs yet.
-func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.LevelVar, ring *explore.Ring, at net.Addr) (s *served, err error) {
+func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.LevelVar, ring *explore.Ring,
+	at net.Addr) (s *served, err error) {
 	s = &served{flags: f, log: log}
 	defer func() {
 		if err != nil {
@@ -50,10 +51,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err != nil {
 		return s, err
 	}
-	if s.plugins, err = f.open(); err != nil {
-		return s, err
-	}
-	if s.dry, err = f.openDry(s.plugins); err != nil {
+	if err = s.openPlugins(); err != nil {
 		return s, err
 	}
 	opt.Plugins, opt.DryPlugins = s.plugins, s.dry
@@ -77,8 +75,9 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 		return s, err
 	}
 	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}
-	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer, Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all},
-		Plugins: servePlugins{s}, Vault: s.store, Audit: s.store, Settings: settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: log, Access: f.access(at)})
+	s.api, err = api.New(ctx, api.Deps{Workflows: s.manager, Schedules: s.manager, Alerts: s.manager, Explore: s.explorer,
+		Crawls: all, DryRuns: dryRuns{s, f}, Previews: previews{all}, Plugins: servePlugins{s}, Vault: s.store,
+		Audit: s.store, Settings: settings, Usage: s.manager.Usage, Studio: studio.Handler(), Log: log, Access: f.access(at)})
 	return s, err
 }
 
@@ -109,7 +108,8 @@ func (s *served) source(ctx context.Context, id crawl.JobID) (*explore.Source, e
 			return nil, err
 		}
 	}
-	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(), Bodies: s.engine.Store().JobBodies(id)}, nil
+	return &explore.Source{ID: id, Dir: s.engine.JobDir(id), Job: job, Live: s.engine.Live(),
+		Bodies: s.engine.Store().JobBodies(id)}, nil
 }
 
 // close closes the stores.
@@ -134,5 +134,15 @@ func (f *serveFlags) sayInUse(err error) error {
 	if !errors.Is(err, local.ErrInUse) {
 		return err
 	}
-	return fmt.Errorf("the directory %s is %w, such as another `whirlpool serve`: stop that, or name another directory with --dir", f.dir, local.ErrInUse)
+	return fmt.Errorf("the directory %s is %w, such as another `whirlpool serve`: stop that, or name another directory "+
+		"with --dir", f.dir, local.ErrInUse)
+}
+
+// openPlugins opens the repository of plug-ins, for crawls and for dry runs.
+func (s *served) openPlugins() (err error) {
+	if s.plugins, err = s.flags.open(); err != nil {
+		return err
+	}
+	s.dry, err = s.flags.openDry(s.plugins)
+	return err
 }

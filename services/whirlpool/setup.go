@@ -19,7 +19,8 @@ as docker-compose does, needs no setup. The schema of PostgreSQL and the indexes
 		Example: "  whirlpool setup --broker-admin http://admin:secret@127.0.0.1:15672 --cluster=node.yml",
 		Args:    cobra.NoArgs,
 	}
-	admin := cmd.Flags().String("broker-admin", "", "`URL` of the broker's management API with an administrator's user and password")
+	admin := cmd.Flags().String("broker-admin", "",
+		"`URL` of the broker's management API with an administrator's user and password")
 	ref := clusterFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		if *admin == "" || !ref.asked() {
@@ -34,7 +35,8 @@ as docker-compose does, needs no setup. The schema of PostgreSQL and the indexes
 		if err := rabbit.Setup(cmd.Context(), *admin, rb); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the broker has the vhosts %s and %s\n", cfg.RabbitMQ.Subsystems.Vhost, cfg.RabbitMQ.Frontier.Vhost)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the broker has the vhosts %s and %s\n", cfg.RabbitMQ.Subsystems.Vhost,
+			cfg.RabbitMQ.Frontier.Vhost)
 		return err
 	})
 	return cmd

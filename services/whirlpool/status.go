@@ -40,7 +40,8 @@ func newStatus() *cobra.Command {
 	}
 	ref := refFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	why := cmd.Flags().Bool("reasons", false, "count outcomes and URLs left out by verdict and reason (reads the whole job, or crawl.log)")
+	why := cmd.Flags().Bool("reasons", false,
+		"count outcomes and URLs left out by verdict and reason (reads the whole job, or crawl.log)")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has finished, with a line of progress now and then")
 	cmd.RunE = ref.overCluster(func(cmd *cobra.Command, _ []string, d *directory.Directory) error {
 		s, err := d.Status(cmd.Context())
@@ -54,7 +55,8 @@ func newStatus() *cobra.Command {
 	})
 	cmd.RunE = ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
 		if *wait || *why {
-			return usage("of a server, `whirlpool exec watch` waits, and the studio counts reasons: leave --wait and --reasons out")
+			return usage("of a server, `whirlpool exec watch` waits, and the studio counts reasons: leave --wait and " +
+				"--reasons out")
 		}
 		s, err := c.View(id).Status(cmd.Context())
 		return show(cmd, s, *asJSON, err)

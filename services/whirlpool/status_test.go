@@ -16,7 +16,8 @@ func TestStatusOfAFinishedCrawlCountsWhatItLeft(t *testing.T) {
 	dir := crawled(t)
 	s := statusOf(t, dir)
 	if s.State != report.StateFinished || s.Queued != 0 || s.InFlight != 0 || s.DeadLetters != 0 {
-		t.Errorf("state %s, %d queued, %d in flight, %d dead letters; want a finished crawl", s.State, s.Queued, s.InFlight, s.DeadLetters)
+		t.Errorf("state %s, %d queued, %d in flight, %d dead letters; want a finished crawl", s.State, s.Queued, s.InFlight,
+			s.DeadLetters)
 	}
 	if s.Statuses[200] != s.Pages || s.Verdicts["gone"] == 0 || s.Statuses[404] == 0 || s.Excluded["scope"] == 0 {
 		t.Errorf("outcomes %v, status codes %v, left out %v with %d pages", s.Verdicts, s.Statuses, s.Excluded, s.Pages)
@@ -142,7 +143,8 @@ func TestBadUsageAndWrongDirectories(t *testing.T) {
 
 func TestHelpAndCompletion(t *testing.T) {
 	help := must(t, "--help")
-	for _, name := range []string{"completion", "status", "explain", "audit", "export", "replay", "pause", "resume", "stop"} {
+	for _, name := range []string{"completion", "status", "explain", "audit", "export", "replay", "pause", "resume",
+		"stop"} {
 		if !strings.Contains(help, "  "+name) {
 			t.Errorf("%s is not in the help", name)
 		}

@@ -27,14 +27,16 @@ const streamDrain = 5 * time.Second
 // runToStdout crawls into a temporary directory, from which the records go to standard output.
 func (f *crawlFlags) runToStdout(ctx context.Context, opt node.LocalOptions, v *view) (err error) {
 	if opt.Job.Pipeline.Delivers() {
-		return usage("-o -: the pipeline of the job has nodes at output, and they write into the directory of the crawl: name one with -o")
+		return usage("-o -: the pipeline of the job has nodes at output, and they write into the directory of the crawl: " +
+			"name one with -o")
 	}
 	dir, err := os.MkdirTemp("", "whirlpool-crawl-")
 	if err != nil {
 		return fmt.Errorf("-o -: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	signal.Ignore(syscall.SIGPIPE) // a reader that goes is an error of the writing, not the death of a process with files to remove
+	// a reader that goes is an error of the writing, not the death of a process with files to remove
+	signal.Ignore(syscall.SIGPIPE)
 	opt.Dir, opt.Node.Drain = dir, streamDrain
 	v.stream = true
 	s := &recordStream{dir: dir, w: v.out}

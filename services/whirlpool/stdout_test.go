@@ -81,7 +81,8 @@ func TestStandardOutputThatClosesStopsTheCrawl(t *testing.T) {
 	}
 	out.Close()
 	_ = cmd.Wait()
-	if exit := cmd.ProcessState.ExitCode(); exit != exitStopped || !strings.Contains(errs.String(), "standard output was closed") {
+	if exit := cmd.ProcessState.ExitCode(); exit != exitStopped ||
+		!strings.Contains(errs.String(), "standard output was closed") {
 		t.Errorf("exit status %d, %s", exit, errs.String())
 	}
 	empty(t, tmp)

@@ -20,7 +20,8 @@ var stores = []store{
 	{"jsonl", "records in pages.jsonl", func(*node.LocalOptions) {}, true},
 	{"zst", "records in pages.jsonl.zst, as --compress", func(o *node.LocalOptions) { o.Store.Compress = true }, true},
 	{"none", "no records", func(o *node.LocalOptions) { o.NoRecords = true }, true},
-	{"warc", "WARC files, as --warc; with none before it nothing else", func(o *node.LocalOptions) { o.WARC = true }, false},
+	{"warc", "WARC files, as --warc; with none before it nothing else", func(o *node.LocalOptions) { o.WARC = true },
+		false},
 }
 
 func storeNamed(name string) (store, bool) {
@@ -82,7 +83,8 @@ func (f *crawlFlags) checkForm() error {
 	}
 	name, packed, err := local.PagesFile(f.out, false)
 	if err == nil && packed {
-		return usage("--store jsonl: the records are compressed, in %s, and stay so: leave it out; `whirlpool export --format jsonl` writes lines", name)
+		return usage("--store jsonl: the records are compressed, in %s, and stay so: leave it out; `whirlpool export "+
+			"--format jsonl` writes lines", name)
 	}
 	return nil //nolint:nilerr // whoever opens the directory says it
 }

@@ -31,11 +31,13 @@ func TestStoresAreChecked(t *testing.T) {
 		{"--store", "tape"}, {"--store", "none,jsonl"}, {"--store", "jsonl", "--compress"}, {"--store", "none", "-o", "-"},
 		{"--store", "warc", "-o", "-"}, {"--store", "zst,none", "--urls", "found"},
 	} {
-		if r := whirlpool(t, append([]string{"crawl", "http://a.test/"}, args...)...); r.exit != exitUsage || !strings.Contains(r.stderr, "-") {
+		if r := whirlpool(t, append([]string{"crawl", "http://a.test/"}, args...)...); r.exit != exitUsage ||
+			!strings.Contains(r.stderr, "-") {
 			t.Errorf("crawl %v: exit status %d, %s", args, r.exit, r.stderr)
 		}
 	}
-	if lines := outputLines(t, "--store", "none", "--urls", "fetched"); len(lines) != len(outputLines(t, "--urls", "fetched")) {
+	if lines := outputLines(t, "--store", "none", "--urls",
+		"fetched"); len(lines) != len(outputLines(t, "--urls", "fetched")) {
 		t.Errorf("%d URLs without records", len(lines))
 	}
 }

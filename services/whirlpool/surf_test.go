@@ -31,7 +31,8 @@ func TestSurfsWorkflow(t *testing.T) {
 		script.Write(b[1])
 	}
 	pages := map[string]string{"/": `<title>Offers</title><article><h2>Gopher</h2><p class="pay">100</p></article><a href="/a">a</a> <a href="/gone">b</a>`,
-		"/a": `<title>A</title><p>We write golang.</p><a href="/b">b</a>`, "/b": `<title>B</title><p>nothing of note here</p>`}
+		"/a": `<title>A</title><p>We write golang.</p><a href="/b">b</a>`,
+		"/b": `<title>B</title><p>nothing of note here</p>`}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, found := pages[r.URL.Path]
 		if !found {

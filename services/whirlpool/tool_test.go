@@ -51,7 +51,8 @@ func TestToolsReadFilesAndStandardInput(t *testing.T) {
 
 func TestTheToolFindsEveryFaultOfAJobFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yml")
-	if err := os.WriteFile(file, []byte("max_depth: -2\nexclude: ['(']\nrules: [{fields: [{name: x, css: 'h1['}]}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("max_depth: -2\nexclude: ['(']\nrules: [{fields: [{name: x, css: 'h1['}]}]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := whirlpool(t, "tool", "jobfile", file)

@@ -143,7 +143,8 @@ func (in *inducer) run(cmd *cobra.Command, args []string) error {
 		err = showInduced(cmd.OutOrStdout(), got)
 	}
 	if lost := len(got.Fields) - len(got.Rule.Fields); err == nil && lost > 0 {
-		return exitStatus{exitFailure, fmt.Errorf("%d of %d fields were not found: the comments say what is like them", lost, len(got.Fields))}
+		return exitStatus{exitFailure,
+			fmt.Errorf("%d of %d fields were not found: the comments say what is like them", lost, len(got.Fields))}
 	}
 	return err
 }
@@ -194,7 +195,8 @@ func tellField(b *strings.Builder, f *induce.Field, also int) {
 	}
 	switch {
 	case f.OnAlso > 0:
-		line("  on %d of %d further pages, once on %d; %.0f %% of the other selectors agree there", f.OnAlso, also, f.Once, 100*f.Agree)
+		line("  on %d of %d further pages, once on %d; %.0f %% of the other selectors agree there", f.OnAlso, also, f.Once,
+			100*f.Agree)
 	case also > 0:
 		line("  on none of %d further pages", also)
 	}

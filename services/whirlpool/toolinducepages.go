@@ -117,7 +117,8 @@ func (s *pageSource) fetched(cmd *cobra.Command, urls []string, use func(*stored
 	if err := checkJob(&job); err != nil {
 		return exitStatus{exitUsage, err}
 	}
-	f := &crawlFlags{out: filepath.Join(dir, "crawl"), quiet: true, concurrency: node.Default().Frontier.Window, allowPrivate: s.allowPrivate}
+	f := &crawlFlags{out: filepath.Join(dir, "crawl"), quiet: true, concurrency: node.Default().Frontier.Window,
+		allowPrivate: s.allowPrivate}
 	if err := f.run(cmd.Context(), &job, io.Discard, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
@@ -157,7 +158,8 @@ func (d *stored) page(ctx context.Context, ref string) (induce.Page, error) {
 	case err != nil:
 		return induce.Page{}, err
 	case !found:
-		return induce.Page{}, fmt.Errorf("%s: there is no page of that address: `whirlpool try %s` says why, and where it leads", ref, ref)
+		return induce.Page{}, fmt.Errorf(
+			"%s: there is no page of that address: `whirlpool try %s` says why, and where it leads", ref, ref)
 	}
 	rec, err := jsonl.ParseRecord(line)
 	if err != nil {

@@ -82,7 +82,8 @@ func loadJob(cmd *cobra.Command, file string) (*crawl.Job, error) {
 
 // faultsOf finds what is wrong with what a job names, as a crawl does before it begins, but for what is on the network.
 func (p *pluginFlags) faultsOf(cmd *cobra.Command, job *crawl.Job) []error {
-	faults := append(hereFaults(job), seedListFault(job.SeedList), checkBrowser(job, "", cmd.ErrOrStderr()), modelFault(cmd.Context(), job))
+	faults := append(hereFaults(job), seedListFault(job.SeedList), checkBrowser(job, "", cmd.ErrOrStderr()),
+		modelFault(cmd.Context(), job))
 	d, err := p.open()
 	if err != nil {
 		return append(faults, err)
@@ -95,10 +96,11 @@ var errOnline = errors.New("a page of the web")
 
 func modelFault(ctx context.Context, job *crawl.Job) error {
 	copied, online := *job, false
-	err := topical.Complete(ctx, &copied, topical.Sources{Files: true, Fetch: func(context.Context, string) (title, text string, err error) {
-		online = true
-		return "", "", errOnline
-	}})
+	err := topical.Complete(ctx, &copied,
+		topical.Sources{Files: true, Fetch: func(context.Context, string) (title, text string, err error) {
+			online = true
+			return "", "", errOnline
+		}})
 	if online {
 		return nil
 	}

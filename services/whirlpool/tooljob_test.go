@@ -9,8 +9,10 @@ import (
 // The tool refuses what a crawl refuses, and each says why.
 func TestTheToolFindsWhatACrawlRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ job, want string }{
-		"output elsewhere":   {"pipeline: {nodes: [{id: o, at: output, use: builtin/file@1, with: {file: ../x.csv}}]}", "../x.csv"},
-		"unknown field":      {"pipeline: {nodes: [{id: k, at: record, use: builtin/filter@1, with: {keep: 'record.langg == 1'}}]}", "langg"},
+		"output elsewhere": {"pipeline: {nodes: [{id: o, at: output, use: builtin/file@1, with: {file: ../x.csv}}]}",
+			"../x.csv"},
+		"unknown field": {"pipeline: {nodes: [{id: k, at: record, use: builtin/filter@1, with: {keep: 'record.langg " +
+			"== 1'}}]}", "langg"},
 		"unknown plug-in":    {"pipeline: {nodes: [{id: u, at: record, use: nobody/none@1.0.0}]}", "nobody/none"},
 		"no certificate":     {"network: {certificates: [{cert: none.pem}]}", "none.pem"},
 		"no list of proxies": {"network: {proxies: ['file:none.txt']}", "none.txt"},
@@ -23,11 +25,12 @@ func TestTheToolFindsWhatACrawlRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "job.yml")
 			writeText(t, file, "seeds: [http://127.0.0.1:9/]\n"+tt.job+"\n")
-			if r := whirlpool(t, "tool", "jobfile", file); r.exit != exitFailure || r.stdout != "" || !strings.Contains(r.stderr, file) ||
-				!strings.Contains(r.stderr, tt.want) {
+			if r := whirlpool(t, "tool", "jobfile", file); r.exit != exitFailure || r.stdout != "" ||
+				!strings.Contains(r.stderr, file) || !strings.Contains(r.stderr, tt.want) {
 				t.Errorf("tool jobfile: exit status %d, want %q in %s", r.exit, tt.want, r.stderr)
 			}
-			if r := whirlpool(t, "crawl", "-c", file, "--allow-private"); r.exit != exitUsage || !strings.Contains(r.stderr, tt.want) {
+			if r := whirlpool(t, "crawl", "-c", file, "--allow-private"); r.exit != exitUsage ||
+				!strings.Contains(r.stderr, tt.want) {
 				t.Errorf("crawl: exit status %d, want %q in %s", r.exit, tt.want, r.stderr)
 			}
 		})

@@ -100,8 +100,8 @@ func (p *renderTool) renderURL(cmd *cobra.Command, url string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	f := &crawlFlags{out: filepath.Join(dir, "out"), quiet: true, concurrency: node.Default().Frontier.Window, allowPrivate: p.allowPrivate,
-		browser: p.browser}
+	f := &crawlFlags{out: filepath.Join(dir, "out"), quiet: true, concurrency: node.Default().Frontier.Window,
+		allowPrivate: p.allowPrivate, browser: p.browser}
 	if err := f.run(cmd.Context(), &job, io.Discard, cmd.ErrOrStderr()); err != nil {
 		return fmt.Errorf("%s: %w", url, err)
 	}
@@ -157,9 +157,11 @@ func (p *renderTool) renderFile(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	req := render.Request{URL: p.base, Status: http.StatusOK, Header: http.Header{"Content-Type": {render.ContentType("", "", body)}},
-		Body: body, Scroll: p.scroll, Screenshot: p.screenshot != "", Seed: true, Nofollow: true}
-	res, err := b.Render(ctx, req, func(context.Context, render.Sub) render.Answer { return render.Answer{Fail: "Failed"} })
+	req := render.Request{URL: p.base, Status: http.StatusOK,
+		Header: http.Header{"Content-Type": {render.ContentType("", "", body)}}, Body: body, Scroll: p.scroll,
+		Screenshot: p.screenshot != "", Seed: true, Nofollow: true}
+	res, err := b.Render(ctx, req,
+		func(context.Context, render.Sub) render.Answer { return render.Answer{Fail: "Failed"} })
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,8 @@ func (p *renderTool) renderFile(cmd *cobra.Command, file string) (err error) {
 }
 
 func (p *renderTool) printFile(to io.Writer, res *render.Result) error {
-	line := &renderedLine{URL: p.base, Verdict: res.Verdict, Detail: res.Detail, Links: res.Links, Requests: res.Requests, Navigation: res.Navigated}
+	line := &renderedLine{URL: p.base, Verdict: res.Verdict, Detail: res.Detail, Links: res.Links, Requests: res.Requests,
+		Navigation: res.Navigated}
 	if len(res.HTML) > 0 {
 		r, err := parsetool.Record(p.base, bytes.NewReader(res.HTML), crawl.Extract{})
 		if err != nil {

@@ -64,7 +64,8 @@ func topicTrain() *cobra.Command {
 	fl.StringVarP(&out, "out", "o", "", "`file` of the model")
 	fl.StringArrayVar(&yes, "yes", nil, "`page` about the topic (repeatable)")
 	fl.StringArrayVar(&no, "not", nil, "`page` that is not about it (repeatable)")
-	fl.StringArrayVar(&background, "background", nil, "`page` of which nobody knows; most are not about the topic (repeatable)")
+	fl.StringArrayVar(&background, "background", nil,
+		"`page` of which nobody knows; most are not about the topic (repeatable)")
 	fl.StringArrayVar(&classes, "class", nil, "class and a page of it: `NAME=PAGE` (repeatable)")
 	return cmd
 }

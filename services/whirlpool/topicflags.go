@@ -17,17 +17,22 @@ import (
 // addTopicFlags declares the flags of a job that say what it is about.
 func addTopicFlags(cmd *cobra.Command, job *crawl.Job) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&job.Topic.Examples, "topic-example", nil, "`page` about the topic of the crawl, whose links come first: a URL, a file, or a text of some words (repeatable)")
+	fl.StringArrayVar(&job.Topic.Examples, "topic-example", nil,
+		"`page` about the topic of the crawl, whose links come first: a URL, a file, or a text of some words (repeatable)")
 	fl.StringArrayVar(&job.Topic.Not, "topic-not", nil, "`page` that is not about it (repeatable)")
-	fl.StringVar(&job.Topic.Background, "topic-background", "", "`directory` or pages.jsonl of a crawl that stands for what is not the topic (default the first pages of this one)")
-	fl.StringVar(&job.Topic.Model, "topic-model", "", "`file` of a model of the topic, instead of examples: whirlpool tool topic train")
-	fl.StringVar(&job.Classify.Model, "classify", "", "`file` of a model of classes by which pages are told apart: whirlpool tool topic train")
+	fl.StringVar(&job.Topic.Background, "topic-background", "",
+		"`directory` or pages.jsonl of a crawl that stands for what is not the topic (default the first pages of this one)")
+	fl.StringVar(&job.Topic.Model, "topic-model", "",
+		"`file` of a model of the topic, instead of examples: whirlpool tool topic train")
+	fl.StringVar(&job.Classify.Model, "classify", "",
+		"`file` of a model of classes by which pages are told apart: whirlpool tool topic train")
 }
 
 // overlayTopic copies the flags that were given over a job file's settings.
 func overlayTopic(cmd *cobra.Command, job, flags *crawl.Job) {
 	for name, copyFlag := range map[string]func(){
-		"topic-example": func() { job.Topic.Examples = flags.Topic.Examples }, "topic-not": func() { job.Topic.Not = flags.Topic.Not },
+		"topic-example":    func() { job.Topic.Examples = flags.Topic.Examples },
+		"topic-not":        func() { job.Topic.Not = flags.Topic.Not },
 		"topic-background": func() { job.Topic.Background = flags.Topic.Background },
 		"topic-model":      func() { job.Topic.Model = flags.Topic.Model },
 		"classify":         func() { job.Classify.Model = flags.Classify.Model },
@@ -59,7 +64,8 @@ type exampleFetcher struct {
 
 func (e *exampleFetcher) fetch(ctx context.Context, url string) (title, text string, err error) {
 	job := *e.job
-	job.Seeds, job.SeedList, job.Topic, job.Pipeline = []string{url}, "", crawl.Theme{}, crawl.Pipeline{} // an example need not be in scope
+	// an example need not be in scope
+	job.Seeds, job.SeedList, job.Topic, job.Pipeline = []string{url}, "", crawl.Theme{}, crawl.Pipeline{}
 	if e.n++; e.n > 1 {
 		select {
 		case <-time.After(e.job.Politeness.Delay.D()):

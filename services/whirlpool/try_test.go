@@ -38,7 +38,8 @@ func TestTryTellsWithoutStoring(t *testing.T) {
 	if files, err := filepath.Glob(filepath.Join(here, "*")); err != nil || len(files) > 0 {
 		t.Errorf("it left %v, %v", files, err)
 	}
-	if r := whirlpool(t, "try", seed, "--dns", web.DNSAddr()); r.exit != exitOK || !strings.Contains(r.stdout, "[private-address]") {
+	if r := whirlpool(t, "try", seed, "--dns", web.DNSAddr()); r.exit != exitOK ||
+		!strings.Contains(r.stdout, "[private-address]") {
 		t.Errorf("without --allow-private: exit status %d, %s%s", r.exit, r.stdout, r.stderr)
 	}
 	if r := whirlpool(t, "try", "ftp://a.test/"); r.exit != exitUsage {

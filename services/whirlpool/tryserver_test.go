@@ -37,7 +37,8 @@ func TestTryOnAServer(t *testing.T) {
 		}
 		return got
 	}
-	if got := try("--workflow", "fruit"); got.Links[0].Reason != "exclude" || got.Content.Judged || got.Links[0].State != "" {
+	if got := try("--workflow", "fruit"); got.Links[0].Reason != "exclude" || got.Content.Judged ||
+		got.Links[0].State != "" {
 		t.Errorf("with the workflow's definition: %+v", got)
 	}
 	if got := try(); !got.Links[0].Followed || got.Content.Judged {
@@ -47,21 +48,25 @@ func TestTryOnAServer(t *testing.T) {
 	if got.Links[0].Reason != "exclude" || !got.Content.Judged || got.Robots != nil || len(got.Record) == 0 {
 		t.Errorf("with that of an execution: %+v", got)
 	}
-	if text := must(t, "try", s.site.URL+"/other", "--server", s.url, "--job", "fruit-1", "--body", page); !strings.Contains(text, "as a copy (exact) of "+s.site.URL+"/a") {
+	if text := must(t, "try", s.site.URL+"/other", "--server", s.url, "--job", "fruit-1", "--body",
+		page); !strings.Contains(text, "as a copy (exact) of "+s.site.URL+"/a") {
 		t.Errorf("the page of another URL:\n%s", text)
 	}
-	if text := must(t, "try", s.site.URL+"/a", "--server", s.url, "--steps"); strings.Count(text, "\n") < 9 || !strings.Contains(text, `"id":"robots"`) {
+	if text := must(t, "try", s.site.URL+"/a", "--server", s.url, "--steps"); strings.Count(text, "\n") < 9 ||
+		!strings.Contains(text, `"id":"robots"`) {
 		t.Errorf("the steps are\n%s", text)
 	}
-	for args, want := range map[string]string{"--workflow nosuch": "not found", "--job nosuch": "not found", "--workflow fruit -c " + file: "give one of them",
-		"--open": "on this machine", "--body " + filepath.Join(s.dir, "nosuch"): "--body"} {
+	for args, want := range map[string]string{"--workflow nosuch": "not found", "--job nosuch": "not found",
+		"--workflow fruit -c " + file: "give one of them", "--open": "on this machine",
+		"--body " + filepath.Join(s.dir, "nosuch"): "--body"} {
 		r := whirlpool(t, append([]string{"try", s.site.URL + "/a", "--server", s.url}, strings.Fields(args)...)...)
 		if r.exit == exitOK || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: exit status %d, %s", args, r.exit, r.stderr)
 		}
 	}
 	t.Setenv("WHIRLPOOL_API_KEY", viewer)
-	if r := whirlpool(t, "try", s.site.URL+"/a", "--server", s.url); r.exit == exitOK || !strings.Contains(r.stderr, "role user") {
+	if r := whirlpool(t, "try", s.site.URL+"/a", "--server", s.url); r.exit == exitOK ||
+		!strings.Contains(r.stderr, "role user") {
 		t.Errorf("a viewer: exit status %d, %s", r.exit, r.stderr)
 	}
 	if err := s.end(); err != nil {
@@ -88,7 +93,8 @@ func TestUnsignedPluginsServeDryRunsOnly(t *testing.T) {
 		t.Errorf("a crawl: %v", err)
 	}
 	if _, err := dry.Plugin(t.Context(), use, ""); err != nil && strings.Contains(err.Error(), "nobody has signed") {
-		if _, loaded := dry.all.Plugin(t.Context(), use, ""); loaded == nil || strings.Contains(loaded.Error(), "nobody has signed") {
+		if _, loaded := dry.all.Plugin(t.Context(), use, ""); loaded == nil ||
+			strings.Contains(loaded.Error(), "nobody has signed") {
 			t.Errorf("a dry run: %v, %v", err, loaded)
 		}
 	}

@@ -57,8 +57,8 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 	defer srv.Close()
 	c.startNode()
 	seed := func(name string) {
-		c.must("seed", "--cluster", "--job", name, "--scope", "prefix", "--delay", "250ms", "--ip-delay", "0", "--no-sitemaps",
-			"--ignore-robots", "--near-duplicate=-1", "--user-agent", name, srv.URL+"/"+name+"/")
+		c.must("seed", "--cluster", "--job", name, "--scope", "prefix", "--delay", "250ms", "--ip-delay", "0",
+			"--no-sitemaps", "--ignore-robots", "--near-duplicate=-1", "--user-agent", name, srv.URL+"/"+name+"/")
 	}
 	seed("large")
 	poll(t, "requests of the large job", func() bool { return len(log.since(0)) >= 20 })
@@ -72,7 +72,8 @@ func TestTwoJobsOnOneHostShareIt(t *testing.T) {
 	asked := log.since(before)
 	first, last := indexOf(asked, "small"), lastIndexOf(asked, "small")
 	large := strings.Count(strings.Join(asked[first:last+1], " "), "large")
-	t.Logf("small asked from request %d to %d, large %d times in between; the end was known %v later", first, last, large, ended)
+	t.Logf("small asked from request %d to %d, large %d times in between; the end was known %v later", first, last, large,
+		ended)
 	if small := 21; large > 2*small || large < small/2 {
 		t.Errorf("while the small job asked %d times the large one asked %d times: want it even", small, large)
 	}

@@ -15,15 +15,17 @@ import (
 // Values that make no sense are bad usage, and the message names the flag.
 func TestNonsenseNamesTheFlag(t *testing.T) {
 	seed := "http://127.0.0.1:9/"
-	for _, line := range []string{"crawl --max-pages -1", "crawl --max-depth -7", "crawl --concurrency 0", "crawl --concurrency -3",
-		"crawl --concurrency 1000000", "crawl --pages-per-level -1", "crawl --pages-per-host -1", "crawl --near-duplicate -9", "crawl --near-duplicate 8",
-		"crawl --delay -1s", "crawl --delay 5", "crawl --delay 300000h", "crawl --ip-delay -1s", "crawl --host-connections 0", "crawl --max-body 0",
-		"crawl --max-body -1", "crawl --max-body 8GiB", "crawl --scope all", "crawl --include (", "crawl --exclude=", "crawl --blacklist /no/such/file",
-		"crawl --dns foo", "crawl --proxy foo", "crawl --user-agent ü", "crawl --contact ü", "seed --max-pages -1 --cluster=/no/such/file",
-		"bench crawl --pages 0", "bench crawl --hosts -1", "bench crawl --concurrency 0", "bench crawl --runs 0", "bench urlset --n 0",
-		"bench frontier --urls 0", "bench frontier --hosts x", "bench cluster --pages 0 --cluster=/no/such/file",
-		"bench cluster --hosts -1 --cluster=/no/such/file", "bench ring --per-unit 0", "bench ring --budget -1", "bench ring --nodes 0",
-		"replay --topic nonsense"} {
+	for _, line := range []string{"crawl --max-pages -1", "crawl --max-depth -7", "crawl --concurrency 0",
+		"crawl --concurrency -3", "crawl --concurrency 1000000", "crawl --pages-per-level -1", "crawl --pages-per-host -1",
+		"crawl --near-duplicate -9", "crawl --near-duplicate 8", "crawl --delay -1s", "crawl --delay 5",
+		"crawl --delay 300000h", "crawl --ip-delay -1s", "crawl --host-connections 0", "crawl --max-body 0",
+		"crawl --max-body -1", "crawl --max-body 8GiB", "crawl --scope all", "crawl --include (", "crawl --exclude=",
+		"crawl --blacklist /no/such/file", "crawl --dns foo", "crawl --proxy foo", "crawl --user-agent ü",
+		"crawl --contact ü", "seed --max-pages -1 --cluster=/no/such/file", "bench crawl --pages 0", "bench crawl --hosts -1",
+		"bench crawl --concurrency 0", "bench crawl --runs 0", "bench urlset --n 0", "bench frontier --urls 0",
+		"bench frontier --hosts x", "bench cluster --pages 0 --cluster=/no/such/file",
+		"bench cluster --hosts -1 --cluster=/no/such/file", "bench ring --per-unit 0", "bench ring --budget -1",
+		"bench ring --nodes 0", "replay --topic nonsense"} {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(line)
 			if args[0] == "crawl" || args[0] == "seed" {
@@ -37,7 +39,8 @@ func TestNonsenseNamesTheFlag(t *testing.T) {
 				}
 			}
 			r := whirlpool(t, args...)
-			if r.exit != exitUsage || !strings.Contains(r.stderr, strings.TrimLeft(flag, "-")) || strings.Contains(r.stderr, "goroutine") {
+			if r.exit != exitUsage || !strings.Contains(r.stderr, strings.TrimLeft(flag, "-")) ||
+				strings.Contains(r.stderr, "goroutine") {
 				t.Errorf("exit status %d, %s; want %d and a message with %s", r.exit, r.stderr, exitUsage, flag)
 			}
 		})
@@ -46,7 +49,8 @@ func TestNonsenseNamesTheFlag(t *testing.T) {
 
 func TestFlagsThatExcludeEachOther(t *testing.T) {
 	for _, line := range []string{"--quiet --json", "-o - --json", "-o - --warc", "-o - --fresh"} {
-		if r := whirlpool(t, append([]string{"crawl", "http://127.0.0.1:9/"}, strings.Fields(line)...)...); r.exit != exitUsage {
+		if r := whirlpool(t, append([]string{"crawl", "http://127.0.0.1:9/"},
+			strings.Fields(line)...)...); r.exit != exitUsage {
 			t.Errorf("%s: exit status %d, %s", line, r.exit, r.stderr)
 		}
 	}
@@ -55,11 +59,13 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 // What stands in a job file is named by its key, what flags set by the flag.
 func TestAFaultyJobFileNamesTheKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yml")
-	if err := os.WriteFile(file, []byte("seeds: [http://a.example/]\nmax_depth: -2\nmedia_types: [nonsense]\nmax_pages: -1\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("seeds: [http://a.example/]\nmax_depth: -2\nmedia_types: [nonsense]\n"+
+		"max_pages: -1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := whirlpool(t, "crawl", "-c", file, "--max-pages", "-3", "--exclude", "x", "--exclude", "(")
-	for _, want := range []string{"max_depth -2", `media_types[0] "nonsense"`, "--max-pages -3", "--exclude (no. 2 of them)"} {
+	for _, want := range []string{"max_depth -2", `media_types[0] "nonsense"`, "--max-pages -3",
+		"--exclude (no. 2 of them)"} {
 		if r.exit != exitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("exit status %d, want %q in %s", r.exit, want, r.stderr)
 		}
@@ -68,8 +74,10 @@ func TestAFaultyJobFileNamesTheKey(t *testing.T) {
 
 // Every flag that sets a key of the job is known to those that overlay a job file with flags and name faults.
 func TestEveryFlagOfAJobIsKnown(t *testing.T) {
-	named := map[string]bool{"config": true, "ignore-nofollow": true, "no-sitemaps": true, "documents": true, // no keys, or named otherwise
-		"user": true, "password": true, "bearer": true, "key": true, "ipv4": true, "ipv6": true, "browser": true} // several make one key
+	// no keys, or named otherwise
+	named := map[string]bool{"config": true, "ignore-nofollow": true, "no-sitemaps": true, "documents": true,
+		// several make one key
+		"user": true, "password": true, "bearer": true, "key": true, "ipv4": true, "ipv6": true, "browser": true}
 	for _, flag := range flagOfKey {
 		named[flag] = true
 	}
@@ -110,8 +118,10 @@ func localName(t *testing.T) string {
 
 func TestACrawlThatFetchesNothingSaysWhy(t *testing.T) {
 	t.Parallel() // it waits for a name server that does not answer
-	r := whirlpool(t, "crawl", "http://nowhere.invalid/", "--dns", "127.0.0.1:9", "--max-pages", "3", "-o", "d", "-c", retryNever(t))
-	if r.exit != exitFailure || !strings.Contains(r.stderr, "no page could be fetched:\n  http://nowhere.invalid/robots.txt: failed, dns: ") {
+	r := whirlpool(t, "crawl", "http://nowhere.invalid/", "--dns", "127.0.0.1:9", "--max-pages", "3", "-o", "d", "-c",
+		retryNever(t))
+	if r.exit != exitFailure || !strings.Contains(r.stderr,
+		"no page could be fetched:\n  http://nowhere.invalid/robots.txt: failed, dns: ") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)
 	}
 }
@@ -127,7 +137,8 @@ func retryNever(t *testing.T) string {
 
 func TestAPasswordInASeedIsRefusedAndNotRepeated(t *testing.T) {
 	r := whirlpool(t, "crawl", "http://me:secret@127.0.0.1:9/", "--allow-private")
-	if r.exit != exitUsage || !strings.Contains(r.stderr, "@127.0.0.1:9") || strings.Contains(r.stdout+r.stderr, "secret") {
+	if r.exit != exitUsage || !strings.Contains(r.stderr, "@127.0.0.1:9") ||
+		strings.Contains(r.stdout+r.stderr, "secret") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)
 	}
 }

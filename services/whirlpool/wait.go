@@ -50,7 +50,8 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 		p.show(s, over >= looksNeeded)
 		if over >= looksNeeded {
 			if len(s.stopped) > 0 {
-				return exitStatus{exitStopped, fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))}
+				return exitStatus{exitStopped,
+					fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))}
 			}
 			return nil
 		}
@@ -78,8 +79,8 @@ func (p *waiting) show(s sighting, last bool) {
 		return
 	}
 	p.shown = now
-	parts := []part{{0, fmt.Sprintf("%6d pages", s.pages)}, {2, fmt.Sprintf("%6.1f/s", speed)}, {1, fmt.Sprintf("%d open", s.open)},
-		{3, fmt.Sprintf("%d left out", s.left)}}
+	parts := []part{{0, fmt.Sprintf("%6d pages", s.pages)}, {2, fmt.Sprintf("%6.1f/s", speed)},
+		{1, fmt.Sprintf("%d open", s.open)}, {3, fmt.Sprintf("%d left out", s.left)}}
 	if len(s.running) > 0 {
 		parts = append(parts, part{4, strings.Join(s.running, ", ")})
 	}
@@ -94,7 +95,8 @@ func (p *waiting) show(s sighting, last bool) {
 }
 
 // waitFirst makes a command wait, where its flag says so, before it does what it does.
-func (r *crawlRef) waitFirst(wait *bool, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+func (r *crawlRef) waitFirst(wait *bool, run func(*cobra.Command, []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if *wait {
 			if err := r.wait(cmd); err != nil {

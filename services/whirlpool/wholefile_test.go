@@ -69,7 +69,8 @@ func firstLine(name string) string {
 
 func TestExportIntoADirectorySaysSo(t *testing.T) {
 	dir := t.TempDir()
-	if r := whirlpool(t, "export", "-o", crawled(t), dir); r.exit != exitFailure || !strings.Contains(r.stderr, dir+": it is a directory") {
+	if r := whirlpool(t, "export", "-o", crawled(t), dir); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, dir+": it is a directory") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)
 	}
 }

@@ -23,10 +23,11 @@ func newWorkflow() *cobra.Command {
 		Short: "Make, change and run the workflows of a server",
 		Long: `Workflow is about the workflows of a server of "whirlpool serve": crawls that can be run again and again. The definition of one is a job
 file, as "whirlpool crawl -c" takes it; each change makes a version, and older versions can be restored.`,
-		Example: "  whirlpool workflow create -f postings.yml\n  whirlpool workflow run postings\n  whirlpool exec watch postings-1",
+		Example: "  whirlpool workflow create -f postings.yml\n  whirlpool workflow run postings\n" +
+			"  whirlpool exec watch postings-1",
 	}
-	cmd.AddCommand(newWorkflowList(), newWorkflowCreate(), newWorkflowShow(), newWorkflowEdit(), newWorkflowDiff(), newWorkflowRestore(), newWorkflowRetention(),
-		newWorkflowRun(), newWorkflowArchive())
+	cmd.AddCommand(newWorkflowList(), newWorkflowCreate(), newWorkflowShow(), newWorkflowEdit(), newWorkflowDiff(),
+		newWorkflowRestore(), newWorkflowRetention(), newWorkflowRun(), newWorkflowArchive())
 	return cmd
 }
 
@@ -107,9 +108,11 @@ func versionOf(cmd *cobra.Command, c *client.Client, id string, number int) (*wo
 }
 
 func newWorkflowEdit() *cobra.Command {
-	cmd := &cobra.Command{Use: "edit WORKFLOW", Short: "Change the definition in your editor, or to that of a file; it becomes the next version",
-		Args: cobra.ExactArgs(1)}
-	file := cmd.Flags().StringP("file", "f", "", "take the definition from a job `file` instead of the editor; -: standard input")
+	cmd := &cobra.Command{Use: "edit WORKFLOW",
+		Short: "Change the definition in your editor, or to that of a file; it becomes the next version",
+		Args:  cobra.ExactArgs(1)}
+	file := cmd.Flags().StringP("file", "f", "",
+		"take the definition from a job `file` instead of the editor; -: standard input")
 	message := cmd.Flags().StringP("message", "m", "", "what the change is for")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		v, err := versionOf(cmd, c, args[0], 0)
@@ -156,8 +159,8 @@ func edited(cmd *cobra.Command, text string) (string, error) {
 }
 
 func newWorkflowDiff() *cobra.Command {
-	cmd := &cobra.Command{Use: "diff WORKFLOW [FROM [TO]]", Short: "Tell what differs between two versions (default: the last two)",
-		Args: cobra.RangeArgs(1, 3)}
+	cmd := &cobra.Command{Use: "diff WORKFLOW [FROM [TO]]",
+		Short: "Tell what differs between two versions (default: the last two)", Args: cobra.RangeArgs(1, 3)}
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		w, err := c.Workflow(cmd.Context(), args[0])
 		if err != nil {
@@ -186,7 +189,8 @@ func newWorkflowDiff() *cobra.Command {
 }
 
 func newWorkflowRestore() *cobra.Command {
-	cmd := &cobra.Command{Use: "restore WORKFLOW VERSION", Short: "Make the definition of an older version the next one", Args: cobra.ExactArgs(2)}
+	cmd := &cobra.Command{Use: "restore WORKFLOW VERSION", Short: "Make the definition of an older version the next one",
+		Args: cobra.ExactArgs(2)}
 	message := cmd.Flags().StringP("message", "m", "", "what it is for")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		n, err := strconv.Atoi(args[1])
@@ -205,7 +209,8 @@ func newWorkflowRun() *cobra.Command {
 	var o workflow.Overrides
 	cmd := &cobra.Command{Use: "run WORKFLOW", Short: "Start an execution", Args: cobra.ExactArgs(1),
 		Example: "  whirlpool workflow run postings --watch"}
-	pages, depth := cmd.Flags().Int("max-pages", 0, "pages at most, in this execution"), cmd.Flags().Int("max-depth", 0, "hops at most, in this execution")
+	pages, depth := cmd.Flags().Int("max-pages", 0, "pages at most, in this execution"),
+		cmd.Flags().Int("max-depth", 0, "hops at most, in this execution")
 	cmd.Flags().StringArrayVar(&o.Seeds, "seed", nil, "`URL` instead of the seeds (repeatable)")
 	cmd.Flags().IntVar(&o.Version, "version", 0, "an older version (default: the current one)")
 	watching := cmd.Flags().Bool("watch", false, "wait until it has ended, as `whirlpool exec watch`")
@@ -229,7 +234,8 @@ func newWorkflowRun() *cobra.Command {
 }
 
 func newWorkflowArchive() *cobra.Command {
-	cmd := &cobra.Command{Use: "archive WORKFLOW", Short: "Archive a workflow: it has no new executions", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "archive WORKFLOW", Short: "Archive a workflow: it has no new executions",
+		Args: cobra.ExactArgs(1)}
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		err := c.Archive(cmd.Context(), args[0])
 		if err == nil {

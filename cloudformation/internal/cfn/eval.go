@@ -127,7 +127,8 @@ func (e *Env) ref(name string) (any, error) {
 		return v, nil
 	}
 	if v, ok := e.Parameters[name]; ok {
-		if strings.HasPrefix(e.Template.Parameters[name].Type, "List") || e.Template.Parameters[name].Type == "CommaDelimitedList" {
+		if strings.HasPrefix(e.Template.Parameters[name].Type, "List") ||
+			e.Template.Parameters[name].Type == "CommaDelimitedList" {
 			var l []any
 			for _, s := range strings.Split(v, ",") {
 				l = append(l, strings.TrimSpace(s))
@@ -224,8 +225,8 @@ func cidr(block, n, bits string) (any, error) {
 	}
 	count, err1 := strconv.Atoi(n)
 	size, err2 := strconv.Atoi(bits)
-	if err1 != nil || err2 != nil || !prefix.Addr().Is4() || count < 1 || count > 256 || size < 1 || 32-size < prefix.Bits() ||
-		count<<size > 1<<(32-prefix.Bits()) {
+	if err1 != nil || err2 != nil || !prefix.Addr().Is4() || count < 1 || count > 256 || size < 1 ||
+		32-size < prefix.Bits() || count<<size > 1<<(32-prefix.Bits()) {
 		return nil, fmt.Errorf("%s has no %s blocks of 2^%s addresses", block, n, bits)
 	}
 	a := prefix.Masked().Addr().As4()

@@ -25,11 +25,11 @@ type Parameter struct {
 const maxValue = 4096
 
 // types of parameters; those with an AWS type are looked up in the account.
-var parameterTypes = []string{"String", "Number", "CommaDelimitedList", "List<Number>", "AWS::EC2::KeyPair::KeyName", "AWS::EC2::Image::Id",
-	"AWS::EC2::VPC::Id", "AWS::EC2::Subnet::Id", "AWS::EC2::SecurityGroup::Id"}
+var parameterTypes = []string{"String", "Number", "CommaDelimitedList", "List<Number>", "AWS::EC2::KeyPair::KeyName",
+	"AWS::EC2::Image::Id", "AWS::EC2::VPC::Id", "AWS::EC2::Subnet::Id", "AWS::EC2::SecurityGroup::Id"}
 
-var parameterAttributes = []string{"Type", "Default", "Description", "AllowedPattern", "AllowedValues", "ConstraintDescription", "MinValue",
-	"MaxValue", "MinLength", "MaxLength", "NoEcho"}
+var parameterAttributes = []string{"Type", "Default", "Description", "AllowedPattern", "AllowedValues",
+	"ConstraintDescription", "MinValue", "MaxValue", "MinLength", "MaxLength", "NoEcho"}
 
 func parameter(name string, v any) (Parameter, error) {
 	m, _ := v.(map[string]any)

@@ -10,10 +10,12 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/spec"
 )
 
-var functions = map[string]bool{"Base64": true, "Cidr": true, "FindInMap": true, "GetAtt": true, "GetAZs": true, "If": true, "Equals": true,
-	"And": true, "Or": true, "Not": true, "Join": true, "Select": true, "Split": true, "Sub": true}
+var functions = map[string]bool{"Base64": true, "Cidr": true, "FindInMap": true, "GetAtt": true, "GetAZs": true,
+	"If": true, "Equals": true, "And": true, "Or": true, "Not": true, "Join": true, "Select": true, "Split": true,
+	"Sub": true}
 
-var pseudo = []string{"AWS::AccountId", "AWS::NoValue", "AWS::Partition", "AWS::Region", "AWS::StackId", "AWS::StackName", "AWS::URLSuffix"}
+var pseudo = []string{"AWS::AccountId", "AWS::NoValue", "AWS::Partition", "AWS::Region", "AWS::StackId",
+	"AWS::StackName", "AWS::URLSuffix"}
 
 // substitution is ${NAME}, ${RESOURCE.ATTRIBUTE} or ${!literal}.
 var substitution = regexp.MustCompile(`\$\{(!?)([^}]*)\}`)

@@ -65,7 +65,8 @@ func Parse(text []byte) (*Template, error) {
 	return t, nil
 }
 
-var sections = []string{"AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Mappings", "Conditions", "Resources", "Outputs"}
+var sections = []string{"AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Mappings", "Conditions",
+	"Resources", "Outputs"}
 
 func build(raw map[string]any) (*Template, error) {
 	for name := range raw {
@@ -128,8 +129,8 @@ func section(raw map[string]any, name string) map[string]any {
 	return m
 }
 
-var attributes = []string{"Type", "Properties", "DependsOn", "Condition", "CreationPolicy", "UpdatePolicy", "DeletionPolicy",
-	"UpdateReplacePolicy", "Metadata"}
+var attributes = []string{"Type", "Properties", "DependsOn", "Condition", "CreationPolicy", "UpdatePolicy",
+	"DeletionPolicy", "UpdateReplacePolicy", "Metadata"}
 
 func resource(name string, v any) (*Resource, error) {
 	m, _ := v.(map[string]any)

@@ -57,7 +57,8 @@ func (s *Server) placeBalancer(o *Object) error {
 		return fmt.Errorf("at least one subnet must be specified")
 	}
 	if text(o.Props["Type"]) != "network" {
-		return worded("At least two subnets in two different Availability Zones must be specified, of 32 addresses each: the fake knows network load balancers only")
+		return worded("At least two subnets in two different Availability Zones must be specified, of 32 addresses each: " +
+			"the fake knows network load balancers only")
 	}
 	if err := s.buildInterface(o, subnets[0], o.Props["SecurityGroups"]); err != nil {
 		return err

@@ -61,7 +61,8 @@ func (s *Server) serveStack(c call, st *stack) (any, error) {
 		st.protected = f["EnableTerminationProtection"] == "true"
 		return tree{"StackId": st.id}, nil
 	case "SignalResource":
-		if f["Status"] != "SUCCESS" && f["Status"] != "FAILURE" || f["UniqueId"] == "" || st.resources[f["LogicalResourceId"]] == nil {
+		if f["Status"] != "SUCCESS" && f["Status"] != "FAILURE" || f["UniqueId"] == "" ||
+			st.resources[f["LogicalResourceId"]] == nil {
 			return nil, invalid("Resource %s does not exist, or the signal is wrong", f["LogicalResourceId"])
 		}
 		st.signal(f["LogicalResourceId"], f["UniqueId"], f["Status"] == "SUCCESS")
@@ -108,12 +109,14 @@ func (s *Server) prepare(c call, st *stack) ([]byte, map[string]string, error) {
 			continue
 		}
 		if st == nil || st.template.Parameters[key].Name == "" {
-			return nil, nil, invalid("Invalid input for parameter key %s. Cannot specify usePreviousValue as true for a parameter key not in the previous template", key)
+			return nil, nil, invalid("Invalid input for parameter key %s. Cannot specify usePreviousValue as true for a "+
+				"parameter key not in the previous template", key)
 		}
 		given[key] = st.parameters[key]
 	}
 	if f["Capabilities.member.1"] != "CAPABILITY_IAM" && f["Capabilities.member.1"] != "CAPABILITY_NAMED_IAM" {
-		return nil, nil, &apiError{http.StatusBadRequest, "InsufficientCapabilitiesException", "Requires capabilities : [CAPABILITY_IAM]"}
+		return nil, nil, &apiError{http.StatusBadRequest, "InsufficientCapabilitiesException",
+			"Requires capabilities : [CAPABILITY_IAM]"}
 	}
 	if role := f["RoleARN"]; role != "" {
 		if err := s.may(c.key, "iam:PassRole", role, "iam:PassedToService", "cloudformation.amazonaws.com"); err != nil {
@@ -129,7 +132,8 @@ func (s *Server) prepare(c call, st *stack) ([]byte, map[string]string, error) {
 func (s *Server) createStack(c call) (any, error) {
 	f := c.form
 	if old := s.lookup(f["StackName"]); old != nil {
-		return nil, &apiError{http.StatusBadRequest, "AlreadyExistsException", "Stack [" + f["StackName"] + "] already exists"}
+		return nil, &apiError{http.StatusBadRequest, "AlreadyExistsException",
+			"Stack [" + f["StackName"] + "] already exists"}
 	}
 	body, given, err := s.prepare(c, nil)
 	if err != nil {
@@ -230,7 +234,8 @@ func (s *Server) serveChangeSet(c call, st *stack) (any, error) {
 		}
 		cs = &changeSet{name: name, id: st.id + "/" + name, status: "CREATE_COMPLETE", to: to, changes: changes}
 		if len(changes) == 0 {
-			cs.status, cs.reason = "FAILED", "The submitted information didn't contain changes. Submit different information to create a change set."
+			cs.status, cs.reason = "FAILED",
+				"The submitted information didn't contain changes. Submit different information to create a change set."
 		}
 		st.changeSets[name] = cs
 		return tree{"Id": cs.id, "StackId": st.id}, nil
@@ -244,7 +249,8 @@ func (s *Server) serveChangeSet(c call, st *stack) (any, error) {
 		for _, ch := range cs.changes {
 			changes = append(changes, ch)
 		}
-		return tree{"ChangeSetName": cs.name, "ChangeSetId": cs.id, "StackName": st.name, "Status": cs.status, "StatusReason": cs.reason, "Changes": changes}, nil
+		return tree{"ChangeSetName": cs.name, "ChangeSetId": cs.id, "StackName": st.name, "Status": cs.status,
+			"StatusReason": cs.reason, "Changes": changes}, nil
 	case "ExecuteChangeSet":
 		if cs.status != "CREATE_COMPLETE" || !slices.Contains(updatable, st.status) {
 			return nil, invalid("ChangeSet [%s] cannot be executed", cs.id)
@@ -268,21 +274,22 @@ func describe(st *stack) tree {
 	for _, k := range slices.Sorted(maps.Keys(st.outputs)) {
 		outputs = append(outputs, tree{"OutputKey": k, "OutputValue": st.outputs[k]})
 	}
-	return tree{"StackName": st.name, "StackId": st.id, "StackStatus": st.status, "StackStatusReason": st.reason, "CreationTime": stamp(),
-		"Parameters": parameters, "Outputs": outputs, "RoleARN": st.role}
+	return tree{"StackName": st.name, "StackId": st.id, "StackStatus": st.status, "StackStatusReason": st.reason,
+		"CreationTime": stamp(), "Parameters": parameters, "Outputs": outputs, "RoleARN": st.role}
 }
 
 func described(st *stack, m *made) tree {
-	return tree{"StackName": st.name, "LogicalResourceId": m.logical, "PhysicalResourceId": m.id, "ResourceType": m.kind, "ResourceStatus": m.status,
-		"ResourceStatusReason": m.reason, "Timestamp": stamp(), "LastUpdatedTimestamp": stamp()}
+	return tree{"StackName": st.name, "LogicalResourceId": m.logical, "PhysicalResourceId": m.id, "ResourceType": m.kind,
+		"ResourceStatus": m.status, "ResourceStatusReason": m.reason, "Timestamp": stamp(), "LastUpdatedTimestamp": stamp()}
 }
 
 // history lists events, the newest first.
 func history(st *stack) []any {
 	out := []any{}
 	for i, e := range slices.Backward(st.events) {
-		out = append(out, tree{"EventId": strconv.Itoa(i), "StackId": st.id, "StackName": st.name, "Timestamp": e.at, "LogicalResourceId": e.logical,
-			"PhysicalResourceId": e.physical, "ResourceType": e.kind, "ResourceStatus": e.status, "ResourceStatusReason": e.reason})
+		out = append(out, tree{"EventId": strconv.Itoa(i), "StackId": st.id, "StackName": st.name, "Timestamp": e.at,
+			"LogicalResourceId": e.logical, "PhysicalResourceId": e.physical, "ResourceType": e.kind, "ResourceStatus": e.status,
+			"ResourceStatusReason": e.reason})
 	}
 	return out
 }

@@ -9,8 +9,7 @@ import (
 
 // serveEC2 answers what the commands of the docs ask of EC2. Callers hold the lock.
 func (s *Server) serveEC2(c call) (any, error) {
-	f := c.form
-	resource := "*"
+	f, resource := c.form, "*"
 	if strings.HasSuffix(c.action, "KeyPair") {
 		resource = ec2Key(f["KeyName"])
 	}
@@ -28,7 +27,8 @@ func (s *Server) serveEC2(c call) (any, error) {
 			return nil, &apiError{http.StatusBadRequest, "InvalidKeyPair.Duplicate", "The keypair already exists"}
 		}
 		s.objects["key/"+f["KeyName"]] = &Object{Type: "key", ID: "key/" + f["KeyName"]}
-		return tree{"keyName": f["KeyName"], "keyMaterial": "-----BEGIN OPENSSH PRIVATE KEY-----\nfake\n-----END OPENSSH PRIVATE KEY-----"}, nil
+		return tree{"keyName": f["KeyName"],
+			"keyMaterial": "-----BEGIN OPENSSH PRIVATE KEY-----\nfake\n-----END OPENSSH PRIVATE KEY-----"}, nil
 	case "DeleteKeyPair":
 		delete(s.objects, "key/"+f["KeyName"])
 		return tree{"return": "true"}, nil
@@ -39,7 +39,8 @@ func (s *Server) serveEC2(c call) (any, error) {
 		if v == nil {
 			return nil, &apiError{http.StatusBadRequest, "InvalidVolume.NotFound", f["VolumeId"]}
 		}
-		if err := s.may(c.key, "ec2:CreateSnapshot", "arn:aws:ec2:"+Region+":"+Account+":volume/"+v.ID, "aws:ResourceTag/aws:cloudformation:stack-name", v.Stack); err != nil {
+		if err := s.may(c.key, "ec2:CreateSnapshot", "arn:aws:ec2:"+Region+":"+Account+":volume/"+v.ID,
+			"aws:ResourceTag/aws:cloudformation:stack-name", v.Stack); err != nil {
 			return nil, err
 		}
 		return tree{"snapshotId": "snap-" + s.next(17), "volumeId": v.ID, "status": "pending", "startTime": stamp()}, nil
@@ -63,9 +64,11 @@ func (s *Server) describeInstances(f map[string]string) tree {
 		}
 	}
 	out := []any{}
-	for _, i := range s.find("AWS::EC2::Instance", func(o *Object) bool { return group == "" || o.Attrs["group"] == group }) {
-		out = append(out, tree{"reservationId": "r-1", "instancesSet": []any{tree{"instanceId": i.ID, "privateIpAddress": text(i.Attrs["PrivateIp"]),
-			"imageId": text(i.Props["ImageId"]), "instanceType": text(i.Props["InstanceType"])}}})
+	for _, i := range s.find("AWS::EC2::Instance",
+		func(o *Object) bool { return group == "" || o.Attrs["group"] == group }) {
+		out = append(out, tree{"reservationId": "r-1",
+			"instancesSet": []any{tree{"instanceId": i.ID, "privateIpAddress": text(i.Attrs["PrivateIp"]),
+				"imageId": text(i.Props["ImageId"]), "instanceType": text(i.Props["InstanceType"])}}})
 	}
 	return tree{"reservationSet": out}
 }
@@ -84,12 +87,14 @@ func (s *Server) serveRDS(c call) (any, error) {
 	if _, err := s.need("AWS::RDS::DBInstance", id); err != nil {
 		return nil, &apiError{http.StatusNotFound, "DBInstanceNotFound", err.Error()}
 	}
-	return tree{"DBSnapshot": tree{"DBSnapshotIdentifier": snapshot, "DBInstanceIdentifier": id, "Status": "creating"}}, nil
+	return tree{"DBSnapshot": tree{"DBSnapshotIdentifier": snapshot, "DBInstanceIdentifier": id, "Status": "creating"}},
+		nil
 }
 
 // serveAutoScaling takes the answer to a lifecycle hook.
 func (s *Server) serveAutoScaling(c call) (any, error) {
-	if err := s.authorize(c, under("autoscaling", "autoScalingGroup:1:autoScalingGroupName/")(c.form["AutoScalingGroupName"])); err != nil {
+	if err := s.authorize(c, under("autoscaling",
+		"autoScalingGroup:1:autoScalingGroupName/")(c.form["AutoScalingGroupName"])); err != nil {
 		return nil, err
 	}
 	if c.action != "CompleteLifecycleAction" {
@@ -139,7 +144,8 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	case "iam/security-credentials/":
 		_, _ = io.WriteString(w, "role")
 	case "iam/security-credentials/role":
-		_, _ = io.WriteString(w, `{"Code":"Success","Type":"AWS-HMAC","AccessKeyId":"`+m.MachineKey()+`","SecretAccessKey":"secret","Token":"t","Expiration":"2099-01-01T00:00:00Z","LastUpdated":"2026-01-01T00:00:00Z"}`)
+		_, _ = io.WriteString(w, `{"Code":"Success","Type":"AWS-HMAC","AccessKeyId":"`+m.MachineKey()+
+			`","SecretAccessKey":"secret","Token":"t","Expiration":"2099-01-01T00:00:00Z","LastUpdated":"2026-01-01T00:00:00Z"}`)
 	default:
 		http.NotFound(w, r)
 	}

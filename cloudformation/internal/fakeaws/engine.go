@@ -127,7 +127,8 @@ func (s *Server) createNested(st *stack, m *made) error {
 		return err
 	}
 	name := fmt.Sprintf("%s-%s-%s", st.name, m.logical, s.next(10))
-	if err := s.permitted(st, stackType, "create", "arn:aws:cloudformation:"+Region+":"+Account+":stack/"+name+"/1", nil); err != nil {
+	if err := s.permitted(st, stackType, "create", "arn:aws:cloudformation:"+Region+":"+Account+":stack/"+name+"/1",
+		nil); err != nil {
 		return err
 	}
 	child, err := s.newStack(name, body, given, st.role, st)
@@ -195,7 +196,8 @@ func (s *Server) remove(st *stack, m *made, rollback bool) error {
 	if m.kind != stackType {
 		if m.policy == "Snapshot" && !rollback {
 			id := "snapshot-of-" + m.id
-			s.objects[id] = &Object{Type: "snapshot", ID: id, Stack: st.name, Logical: m.logical, Props: map[string]any{"of": m.id}}
+			s.objects[id] = &Object{Type: "snapshot", ID: id, Stack: st.name, Logical: m.logical,
+				Props: map[string]any{"of": m.id}}
 		}
 		return s.destroy(m.id)
 	}

@@ -26,10 +26,12 @@ func (s *Server) may(key, action, resource string, keys ...string) error {
 	case key == OperatorKey:
 		who, policies = "user "+Operator, s.userPolicies(Operator)
 	default:
-		return &apiError{http.StatusForbidden, "InvalidClientTokenId", "The security token included in the request is invalid."}
+		return &apiError{http.StatusForbidden, "InvalidClientTokenId",
+			"The security token included in the request is invalid."}
 	}
 	if !policy.Allowed(policies, request(action, resource, keys...)) {
-		return &apiError{http.StatusForbidden, "AccessDenied", who + " is not authorized to perform: " + action + " on resource: " + resource}
+		return &apiError{http.StatusForbidden, "AccessDenied",
+			who + " is not authorized to perform: " + action + " on resource: " + resource}
 	}
 	return nil
 }
@@ -42,7 +44,8 @@ func (s *Server) May(machine, action, resource string) bool {
 }
 
 func request(action, resource string, keys ...string) policy.Request {
-	r := policy.Request{Action: action, Resource: resource, Keys: map[string]string{"aws:RequestedRegion": Region, "aws:SecureTransport": "true"}}
+	r := policy.Request{Action: action, Resource: resource,
+		Keys: map[string]string{"aws:RequestedRegion": Region, "aws:SecureTransport": "true"}}
 	for i := 0; i+1 < len(keys); i += 2 {
 		r.Keys[keys[i]] = keys[i+1]
 	}
@@ -112,7 +115,8 @@ func (s *Server) serveIAM(c call) (any, error) {
 		return tree{}, nil
 	case "CreateGroup":
 		s.groups[f["GroupName"]] = nil
-		return tree{"Group": tree{"Path": "/", "GroupName": f["GroupName"], "GroupId": "AGPA1", "Arn": "arn:aws:iam::" + Account + ":group/" + f["GroupName"], "CreateDate": stamp()}}, nil
+		return tree{"Group": tree{"Path": "/", "GroupName": f["GroupName"], "GroupId": "AGPA1",
+			"Arn": "arn:aws:iam::" + Account + ":group/" + f["GroupName"], "CreateDate": stamp()}}, nil
 	case "CreatePolicy":
 		p, err := policyOf(f["PolicyDocument"], 6_144)
 		if err != nil {
@@ -123,7 +127,8 @@ func (s *Server) serveIAM(c call) (any, error) {
 		return tree{"Policy": tree{"PolicyName": f["PolicyName"], "Arn": arn}}, nil
 	case "AttachGroupPolicy":
 		if s.policies[f["PolicyArn"]] == nil || len(s.attached[f["GroupName"]]) >= 10 {
-			return nil, &apiError{http.StatusNotFound, "NoSuchEntity", "Policy " + f["PolicyArn"] + " does not exist, or the group has ten"}
+			return nil, &apiError{http.StatusNotFound, "NoSuchEntity",
+				"Policy " + f["PolicyArn"] + " does not exist, or the group has ten"}
 		}
 		s.attached[f["GroupName"]] = append(s.attached[f["GroupName"]], f["PolicyArn"])
 		return tree{}, nil
@@ -139,7 +144,8 @@ func (s *Server) serveIAM(c call) (any, error) {
 
 func (s *Server) createRole(f map[string]string, role string) (any, error) {
 	if _, there := s.roles[role]; there {
-		return nil, &apiError{http.StatusConflict, "EntityAlreadyExists", "Role with name " + f["RoleName"] + " already exists."}
+		return nil, &apiError{http.StatusConflict, "EntityAlreadyExists",
+			"Role with name " + f["RoleName"] + " already exists."}
 	}
 	if !strings.Contains(f["AssumeRolePolicyDocument"], "cloudformation.amazonaws.com") {
 		return nil, invalid("CloudFormation may not assume this role")
@@ -148,7 +154,8 @@ func (s *Server) createRole(f map[string]string, role string) (any, error) {
 		return nil, &apiError{http.StatusBadRequest, "MalformedPolicyDocument", err.Error()}
 	}
 	s.roles[role] = &policy.Policy{}
-	return tree{"Role": tree{"Path": "/", "RoleName": f["RoleName"], "RoleId": "AROA1", "Arn": role, "CreateDate": stamp()}}, nil
+	return tree{"Role": tree{"Path": "/", "RoleName": f["RoleName"], "RoleId": "AROA1", "Arn": role,
+		"CreateDate": stamp()}}, nil
 }
 
 // policyOf parses a policy document, of so many characters at most.

@@ -48,7 +48,8 @@ func (s *Server) buildInstance(o *Object) error {
 // privateInterface is one that is made with a machine and goes with it.
 func (s *Server) privateInterface(o *Object) *Object {
 	id := "eni-" + s.next(17)
-	nic := &Object{Type: "AWS::EC2::NetworkInterface", ID: id, Stack: o.Stack, Logical: o.Logical, Props: map[string]any{}, Attrs: map[string]any{"of": o.ID}}
+	nic := &Object{Type: "AWS::EC2::NetworkInterface", ID: id, Stack: o.Stack, Logical: o.Logical, Props: map[string]any{},
+		Attrs: map[string]any{"of": o.ID}}
 	s.objects[id] = nic
 	return nic
 }
@@ -111,12 +112,15 @@ func (s *Server) launch(group *Object) (*Machine, error) {
 		return nil, err
 	}
 	data := asMap(lt.Props["LaunchTemplateData"])
-	p := map[string]any{"IamInstanceProfile": get(data["IamInstanceProfile"], "Name"), "ImageId": data["ImageId"], "InstanceType": data["InstanceType"],
-		"UserData": data["UserData"], "MetadataOptions": data["MetadataOptions"], "BlockDeviceMappings": data["BlockDeviceMappings"]}
+	p := map[string]any{"IamInstanceProfile": get(data["IamInstanceProfile"], "Name"), "ImageId": data["ImageId"],
+		"InstanceType": data["InstanceType"], "UserData": data["UserData"], "MetadataOptions": data["MetadataOptions"],
+		"BlockDeviceMappings": data["BlockDeviceMappings"]}
 	for _, n := range list(data["NetworkInterfaces"]) {
-		p["NetworkInterfaces"] = []any{map[string]any{"SubnetId": get(n, "SubnetId"), "GroupSet": get(n, "Groups"), "AssociatePublicIpAddress": get(n, "AssociatePublicIpAddress")}}
+		p["NetworkInterfaces"] = []any{map[string]any{"SubnetId": get(n, "SubnetId"), "GroupSet": get(n, "Groups"),
+			"AssociatePublicIpAddress": get(n, "AssociatePublicIpAddress")}}
 	}
-	o := &Object{Type: "AWS::EC2::Instance", ID: "i-" + s.next(17), Stack: group.Stack, Logical: group.Logical, Props: p, Attrs: map[string]any{"group": group.ID}}
+	o := &Object{Type: "AWS::EC2::Instance", ID: "i-" + s.next(17), Stack: group.Stack, Logical: group.Logical, Props: p,
+		Attrs: map[string]any{"group": group.ID}}
 	if err := s.buildInstance(o); err != nil {
 		return nil, err
 	}
@@ -146,7 +150,8 @@ func (s *Server) roll(st *stack, e *cfn.Env, r *cfn.Resource, group *Object) err
 	if r.UpdatePolicy["AutoScalingRollingUpdate"] != nil {
 		lt := s.objects[text(get(group.Props["LaunchTemplate"], "LaunchTemplateId"))]
 		for _, old := range s.members(group.ID) {
-			if old.Props["UserData"] == get(lt.Props["LaunchTemplateData"], "UserData") && old.Props["ImageId"] == get(lt.Props["LaunchTemplateData"], "ImageId") {
+			if old.Props["UserData"] == get(lt.Props["LaunchTemplateData"], "UserData") &&
+				old.Props["ImageId"] == get(lt.Props["LaunchTemplateData"], "ImageId") {
 				continue
 			}
 			if err := s.destroy(old.ID); err != nil {
@@ -193,7 +198,10 @@ func (s *Server) destroy(id string) error {
 		}
 		delete(s.buckets, id)
 	}
-	if users := s.find("", func(x *Object) bool { return x.ID != id && x.Attrs["of"] != id && x.Type != "snapshot" && uses(x, o) }); len(users) > 0 {
+	if users := s.find("", func(x *Object) bool {
+		return x.ID != id && x.Attrs["of"] != id && x.Type != "snapshot" &&
+			uses(x, o)
+	}); len(users) > 0 {
 		return fmt.Errorf("DependencyViolation: %s is used by %s %s (%s)", id, users[0].Type, users[0].ID, users[0].Logical)
 	}
 	if m := s.machines[id]; m != nil {
@@ -213,7 +221,8 @@ var loose = []string{"AWS::EC2::Route", "AWS::CloudWatch::Alarm", "AWS::EC2::Lau
 
 // uses tells whether one object holds another, so that AWS refuses to delete that one.
 func uses(x, o *Object) bool {
-	if slices.Contains(loose, x.Type) || o.Type == "AWS::EC2::SecurityGroupIngress" || o.Type == "AWS::EC2::SecurityGroupEgress" {
+	if slices.Contains(loose, x.Type) || o.Type == "AWS::EC2::SecurityGroupIngress" ||
+		o.Type == "AWS::EC2::SecurityGroupEgress" {
 		return false
 	}
 	for k, v := range x.Props {

@@ -39,7 +39,8 @@ func (s *Server) newMachine(id, address, nic, profile string, userData any) (*Ma
 	if err != nil || len(b) > 16_384 {
 		return nil, worded("User data is limited to 16384 bytes, in Base64: %d", len(b))
 	}
-	m := &Machine{ID: id, Address: address, UserData: string(b), Settings: map[string]string{}, Server: s, interfaceID: nic, profile: profile}
+	m := &Machine{ID: id, Address: address, UserData: string(b), Settings: map[string]string{}, Server: s,
+		interfaceID: nic, profile: profile}
 	for _, f := range setting.FindAllStringSubmatch(m.UserData, -1) {
 		if _, there := m.Settings[f[1]]; !there {
 			m.Settings[f[1]] = f[2] + f[3]
@@ -146,7 +147,8 @@ func (s *Server) wayOut(nic string, depth int) error {
 
 // defaultRoute is the route to 0.0.0.0/0 of a subnet.
 func (s *Server) defaultRoute(subnet string) *Object {
-	for _, a := range s.find("AWS::EC2::SubnetRouteTableAssociation", func(o *Object) bool { return o.Props["SubnetId"] == subnet }) {
+	for _, a := range s.find("AWS::EC2::SubnetRouteTableAssociation",
+		func(o *Object) bool { return o.Props["SubnetId"] == subnet }) {
 		for _, r := range s.find("AWS::EC2::Route", func(o *Object) bool {
 			return o.Props["RouteTableId"] == a.Props["RouteTableId"] && o.Props["DestinationCidrBlock"] == "0.0.0.0/0"
 		}) {

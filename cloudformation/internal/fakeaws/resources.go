@@ -12,10 +12,12 @@ import (
 )
 
 // ids are the prefixes of EC2's ids.
-var ids = map[string]string{"AWS::EC2::VPC": "vpc", "AWS::EC2::Subnet": "subnet", "AWS::EC2::InternetGateway": "igw", "AWS::EC2::RouteTable": "rtb",
-	"AWS::EC2::SecurityGroup": "sg", "AWS::EC2::SecurityGroupIngress": "sgr", "AWS::EC2::SecurityGroupEgress": "sgr", "AWS::EC2::Instance": "i",
-	"AWS::EC2::NetworkInterface": "eni", "AWS::EC2::Volume": "vol", "AWS::EC2::VolumeAttachment": "va", "AWS::EC2::LaunchTemplate": "lt",
-	"AWS::EC2::NatGateway": "nat", "AWS::EC2::VPCEndpoint": "vpce", "AWS::EC2::SubnetRouteTableAssociation": "rtbassoc", "AWS::EC2::Route": "r"}
+var ids = map[string]string{"AWS::EC2::VPC": "vpc", "AWS::EC2::Subnet": "subnet", "AWS::EC2::InternetGateway": "igw",
+	"AWS::EC2::RouteTable": "rtb", "AWS::EC2::SecurityGroup": "sg", "AWS::EC2::SecurityGroupIngress": "sgr",
+	"AWS::EC2::SecurityGroupEgress": "sgr", "AWS::EC2::Instance": "i", "AWS::EC2::NetworkInterface": "eni",
+	"AWS::EC2::Volume": "vol", "AWS::EC2::VolumeAttachment": "va", "AWS::EC2::LaunchTemplate": "lt",
+	"AWS::EC2::NatGateway": "nat", "AWS::EC2::VPCEndpoint": "vpce", "AWS::EC2::SubnetRouteTableAssociation": "rtbassoc",
+	"AWS::EC2::Route": "r"}
 
 // name gives a resource the physical id that AWS would: an id of EC2's, a name from stack and resource, or the ARN of
 // one.
@@ -84,7 +86,8 @@ func (s *Server) build(o *Object) error {
 		}
 		return s.needAll("AWS::RDS::DBSubnetGroup", p["DBSubnetGroupName"])
 	case "AWS::ElastiCache::CacheCluster":
-		o.Attrs["ConfigurationEndpoint.Address"], o.Attrs["ConfigurationEndpoint.Port"] = o.ID+".cfg.euc1.cache.amazonaws.com", "11211"
+		o.Attrs["ConfigurationEndpoint.Address"],
+			o.Attrs["ConfigurationEndpoint.Port"] = o.ID+".cfg.euc1.cache.amazonaws.com", "11211"
 		return s.needAll("AWS::ElastiCache::SubnetGroup", p["CacheSubnetGroupName"])
 	case "AWS::SecretsManager::Secret":
 		return s.buildSecret(o)
@@ -171,8 +174,10 @@ func (s *Server) buildRoute(o *Object) error {
 	}
 	switch {
 	case p["GatewayId"] != nil:
-		if len(s.find("AWS::EC2::VPCGatewayAttachment", func(x *Object) bool { return x.Props["InternetGatewayId"] == p["GatewayId"] })) == 0 {
-			return fmt.Errorf("InvalidParameterValue: route table and network gateway %s belong to different networks", p["GatewayId"])
+		if len(s.find("AWS::EC2::VPCGatewayAttachment",
+			func(x *Object) bool { return x.Props["InternetGatewayId"] == p["GatewayId"] })) == 0 {
+			return fmt.Errorf("InvalidParameterValue: route table and network gateway %s belong to different networks",
+				p["GatewayId"])
 		}
 	case p["InstanceId"] != nil:
 		return s.needAll("AWS::EC2::Instance", p["InstanceId"])

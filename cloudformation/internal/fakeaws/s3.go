@@ -47,7 +47,8 @@ func (s *Server) createBucket(w http.ResponseWriter, bucket string, body []byte)
 	case s.buckets[bucket] != nil:
 		failS3(w, &apiError{http.StatusConflict, "BucketAlreadyOwnedByYou", bucket})
 	case !strings.Contains(string(body), "<LocationConstraint>"+Region+"<"):
-		failS3(w, &apiError{http.StatusBadRequest, "IllegalLocationConstraintException", "the constraint is incompatible for the region"})
+		failS3(w, &apiError{http.StatusBadRequest, "IllegalLocationConstraintException",
+			"the constraint is incompatible for the region"})
 	default:
 		s.buckets[bucket] = map[string][]byte{}
 	}
@@ -122,7 +123,10 @@ func listS3(w io.Writer, bucket, prefix string, objects map[string][]byte) {
 	_, _ = fmt.Fprintf(w, "<ListBucketResult><Name>%s</Name><IsTruncated>false</IsTruncated>", bucket)
 	for _, k := range slices.Sorted(maps.Keys(objects)) {
 		if strings.HasPrefix(k, prefix) {
-			_, _ = fmt.Fprintf(w, "<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-11-21T00:00:00.000Z</LastModified></Contents>", escape(k), len(objects[k]))
+			_,
+				_ = fmt.Fprintf(w,
+				"<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-11-21T00:00:00.000Z</LastModified></Contents>", escape(k),
+				len(objects[k]))
 		}
 	}
 	_, _ = io.WriteString(w, "</ListBucketResult>")

@@ -69,9 +69,9 @@ func New(boot func(m *Machine) error) (*Server, error) {
 		boot = Simulate
 	}
 	s := &Server{URL: "http://" + listener.Addr().String(), log: slog.New(slog.DiscardHandler), boot: boot,
-		buckets: map[string]map[string][]byte{}, objects: map[string]*Object{}, groups: map[string][]string{}, attached: map[string][]string{},
-		policies: map[string]*policy.Policy{}, roles: map[string]*policy.Policy{}, calls: map[string]int{}, machines: map[string]*Machine{},
-		secrets: map[string]string{}}
+		buckets: map[string]map[string][]byte{}, objects: map[string]*Object{}, groups: map[string][]string{},
+		attached: map[string][]string{}, policies: map[string]*policy.Policy{}, roles: map[string]*policy.Policy{},
+		calls: map[string]int{}, machines: map[string]*Machine{}, secrets: map[string]string{}}
 	s.changed = sync.NewCond(&s.mu)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }()

@@ -55,7 +55,8 @@ func (st *stack) self(status, reason string) {
 const stackType = "AWS::CloudFormation::Stack"
 
 // newStack reads and checks what a stack is made of. Callers hold the lock.
-func (s *Server) newStack(name string, body []byte, given map[string]string, role string, parent *stack) (*stack, error) {
+func (s *Server) newStack(name string, body []byte, given map[string]string, role string,
+	parent *stack) (*stack, error) {
 	t, err := cfn.Parse(body)
 	if err != nil {
 		return nil, invalid("%v", err)
@@ -64,7 +65,8 @@ func (s *Server) newStack(name string, body []byte, given map[string]string, rol
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	st := &stack{name: name, id: fmt.Sprintf("arn:aws:cloudformation:%s:%s:stack/%s/%s", Region, Account, name, s.next(12)), parent: parent, body: body,
+	st := &stack{name: name, id: fmt.Sprintf("arn:aws:cloudformation:%s:%s:stack/%s/%s", Region, Account, name,
+		s.next(12)), parent: parent, body: body,
 		template: t, parameters: values, role: role, resources: map[string]*made{}, outputs: map[string]string{},
 		signals: map[string]map[string]bool{}, changeSets: map[string]*changeSet{}}
 	st.root = st
@@ -88,8 +90,8 @@ func (s *Server) lookup(name string) *stack {
 // env is where a stack's template is evaluated.
 func (s *Server) env(st *stack, t *cfn.Template, values map[string]string) *cfn.Env {
 	return &cfn.Env{Template: t, Parameters: values, Zones: Zones,
-		Pseudo: map[string]string{"AWS::Region": Region, "AWS::AccountId": Account, "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com",
-			"AWS::StackName": st.name, "AWS::StackId": st.id},
+		Pseudo: map[string]string{"AWS::Region": Region, "AWS::AccountId": Account, "AWS::Partition": "aws",
+			"AWS::URLSuffix": "amazonaws.com", "AWS::StackName": st.name, "AWS::StackId": st.id},
 		Ref: func(logical string) (string, error) {
 			if m := st.resources[logical]; m != nil && m.id != "" {
 				return m.id, nil

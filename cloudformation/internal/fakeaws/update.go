@@ -108,7 +108,8 @@ func (s *Server) change(st *stack, e *cfn.Env, r *cfn.Resource, old *made) (*mad
 	}
 	if replaces(r.Type, old.properties, properties) {
 		former := *old
-		st.note(old, "UPDATE_IN_PROGRESS", "Requested update requires the creation of a new physical resource; hence creating one.")
+		st.note(old, "UPDATE_IN_PROGRESS",
+			"Requested update requires the creation of a new physical resource; hence creating one.")
 		old.id = ""
 		if err := s.bring(st, e, r, old); err != nil {
 			old.id, old.properties = former.id, former.properties
@@ -221,8 +222,9 @@ func (s *Server) plan(st *stack, to target) ([]tree, error) {
 	e := s.env(st, to.template, to.parameters)
 	var out []tree
 	add := func(action, name, kind, id, replacement string) {
-		out = append(out, tree{"Type": "Resource", "ResourceChange": tree{"Action": action, "LogicalResourceId": name, "ResourceType": kind,
-			"PhysicalResourceId": id, "Replacement": replacement}})
+		out = append(out, tree{"Type": "Resource",
+			"ResourceChange": tree{"Action": action, "LogicalResourceId": name, "ResourceType": kind,
+				"PhysicalResourceId": id, "Replacement": replacement}})
 	}
 	for _, name := range to.template.Names() {
 		r := to.template.Resources[name]
@@ -240,7 +242,8 @@ func (s *Server) plan(st *stack, to target) ([]tree, error) {
 				return nil, err
 			}
 			if !reflect.DeepEqual(after, m.properties) {
-				add("Modify", name, r.Type, m.id, map[bool]string{true: "True", false: "False"}[replaces(r.Type, m.properties, after)])
+				add("Modify", name, r.Type, m.id,
+					map[bool]string{true: "True", false: "False"}[replaces(r.Type, m.properties, after)])
 			}
 		case m != nil:
 			add("Remove", name, r.Type, m.id, "")

@@ -162,7 +162,8 @@ func (s *Server) answerJSON(c call) (any, error) {
 				return tree{"ARN": arn, "Name": strings.TrimPrefix(arn, secretPrefix), "SecretString": value, "VersionId": "1"}, nil
 			}
 		}
-		return nil, &apiError{http.StatusBadRequest, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."}
+		return nil, &apiError{http.StatusBadRequest, "ResourceNotFoundException",
+			"Secrets Manager can't find the specified secret."}
 	}
 	return nil, unknown(c)
 }

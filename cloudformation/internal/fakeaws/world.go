@@ -80,7 +80,8 @@ func (s *Server) address(subnet *Object) (string, error) {
 		a = a.Next()
 	}
 	for ; p.Contains(a.Next()); a = a.Next() {
-		if len(s.find("AWS::EC2::NetworkInterface", func(o *Object) bool { return o.Attrs["PrimaryPrivateIpAddress"] == a.String() })) == 0 {
+		if len(s.find("AWS::EC2::NetworkInterface",
+			func(o *Object) bool { return o.Attrs["PrimaryPrivateIpAddress"] == a.String() })) == 0 {
 			return a.String(), nil
 		}
 	}

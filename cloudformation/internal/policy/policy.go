@@ -96,14 +96,16 @@ func Allowed(policies []*Policy, r Request) bool {
 
 func (s Statement) matches(r Request) bool {
 	like := func(value string) func(string) bool { return func(pattern string) bool { return Like(pattern, value) } }
-	if !slices.ContainsFunc(s.Actions, func(a string) bool { return Like(strings.ToLower(a), strings.ToLower(r.Action)) }) ||
+	if !slices.ContainsFunc(s.Actions,
+		func(a string) bool { return Like(strings.ToLower(a), strings.ToLower(r.Action)) }) ||
 		!slices.ContainsFunc(s.Resources, like(r.Resource)) {
 		return false
 	}
 	for op, keys := range s.Condition {
 		for key, wanted := range keys {
 			have, ok := r.Keys[key]
-			if !ok || !slices.ContainsFunc(wanted, func(w string) bool { return op == "StringEquals" && w == have || op != "StringEquals" && Like(w, have) }) {
+			if !ok || !slices.ContainsFunc(wanted,
+				func(w string) bool { return op == "StringEquals" && w == have || op != "StringEquals" && Like(w, have) }) {
 				return false
 			}
 		}

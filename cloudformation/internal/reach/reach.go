@@ -63,7 +63,8 @@ func New(s *fakeaws.Server, names map[string]string) (*Network, error) {
 		case "AWS::EC2::SecurityGroupEgress":
 			g := text(o.Props["GroupId"])
 			n.egress[g] = append(n.egress[g], read(o.Props, "Destination"))
-		case "AWS::EC2::NetworkInterface", "AWS::RDS::DBInstance", "AWS::ElastiCache::CacheCluster", "AWS::ElasticLoadBalancingV2::LoadBalancer":
+		case "AWS::EC2::NetworkInterface", "AWS::RDS::DBInstance", "AWS::ElastiCache::CacheCluster",
+			"AWS::ElasticLoadBalancingV2::LoadBalancer":
 			if err := n.add(o); err != nil {
 				return nil, err
 			}
@@ -78,7 +79,8 @@ func (n *Network) add(o *fakeaws.Object) error {
 	if !ok {
 		return fmt.Errorf("%s %s has an address and no role is known for it", o.Type, o.Logical)
 	}
-	x := node{name: name, address: netip.MustParseAddr("10.0.0.30")} // that of services is chosen by AWS; inside the network in any case
+	// that of services is chosen by AWS; inside the network in any case
+	x := node{name: name, address: netip.MustParseAddr("10.0.0.30")}
 	for _, key := range []string{"GroupSet", "VPCSecurityGroups", "VpcSecurityGroupIds", "SecurityGroups"} {
 		for _, g := range list(o.Props[key]) {
 			x.groups = append(x.groups, text(g))

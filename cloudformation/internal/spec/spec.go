@@ -87,7 +87,8 @@ func (t *Type) Attributes() []string { return t.readOnly }
 
 // HasAttribute tells whether Fn::GetAtt may ask for it.
 func (t *Type) HasAttribute(name string) bool {
-	return slices.Contains(t.readOnly, name) || t.Name == "AWS::CloudFormation::Stack" && strings.HasPrefix(name, "Outputs.")
+	return slices.Contains(t.readOnly, name) || t.Name == "AWS::CloudFormation::Stack" &&
+		strings.HasPrefix(name, "Outputs.")
 }
 
 // Replaces tells whether a change of a property makes the resource anew. AWS decides some cases by more than the name
@@ -96,7 +97,8 @@ func (t *Type) Replaces(property string) bool {
 	if slices.Contains(conditional(t.schema), property) {
 		return false
 	}
-	return slices.ContainsFunc(t.createOnly, func(p string) bool { return p == property || strings.HasPrefix(p, property+".") })
+	return slices.ContainsFunc(t.createOnly,
+		func(p string) bool { return p == property || strings.HasPrefix(p, property+".") })
 }
 
 func conditional(schema map[string]any) []string {

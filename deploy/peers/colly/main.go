@@ -36,7 +36,8 @@ func main() {
 		}
 	}
 	c.OnHTML("html", func(e *colly.HTMLElement) {
-		line, err := json.Marshal(map[string]string{"url": e.Request.URL.String(), "title": e.DOM.Find("title").Text(), "text": e.DOM.Find("body").Text()})
+		line, err := json.Marshal(map[string]string{"url": e.Request.URL.String(), "title": e.DOM.Find("title").Text(),
+			"text": e.DOM.Find("body").Text()})
 		if err != nil {
 			return
 		}

@@ -127,7 +127,8 @@ func (c *Client) send(ctx context.Context, r call) (*http.Response, error) {
 func passing(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {
-		return p.Status == http.StatusConflict && strings.Contains(p.Detail, "Idempotency-Key") || p.Status == http.StatusTooManyRequests
+		return p.Status == http.StatusConflict && strings.Contains(p.Detail, "Idempotency-Key") ||
+			p.Status == http.StatusTooManyRequests
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

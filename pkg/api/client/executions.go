@@ -48,7 +48,8 @@ func (c *Client) Delete(ctx context.Context, id crawl.JobID, keepRecords bool) e
 
 // Events lists the events of an execution behind one, the oldest first.
 func (c *Client) Events(ctx context.Context, id crawl.JobID, after int64) ([]workflow.Event, error) {
-	l, err := get[workflow.List[workflow.Event]](ctx, c, executionPath(id)+"/events", url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"200"}})
+	l, err := get[workflow.List[workflow.Event]](ctx, c, executionPath(id)+"/events",
+		url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"200"}})
 	return l.Items, err
 }
 
@@ -69,7 +70,8 @@ func (c *Client) File(ctx context.Context, id crawl.JobID, name string) (io.Read
 
 // FileFrom opens a file of an execution at one of its bytes; where it ends there, the error IsPastEnd.
 func (c *Client) FileFrom(ctx context.Context, id crawl.JobID, name string, from int64) (io.ReadCloser, error) {
-	resp, err := c.send(ctx, call{method: http.MethodGet, path: executionPath(id) + "/files/" + url.PathEscape(name), from: from})
+	resp, err := c.send(ctx, call{method: http.MethodGet, path: executionPath(id) + "/files/" + url.PathEscape(name),
+		from: from})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,8 @@ func (v *View) Explain(ctx context.Context, u string) (*report.Explanation, erro
 
 // Letters implements report.View.
 func (v *View) Letters(ctx context.Context) ([]report.Letter, error) {
-	l, err := get[workflow.List[report.Letter]](ctx, v.c, executionPath(v.id)+"/dead-letters", url.Values{"limit": {"1000"}})
+	l, err := get[workflow.List[report.Letter]](ctx, v.c, executionPath(v.id)+"/dead-letters",
+		url.Values{"limit": {"1000"}})
 	return l.Items, err
 }
 
@@ -200,7 +203,8 @@ func (c *Client) SwitchRendering(ctx context.Context, id crawl.JobID, r api.Rend
 }
 
 // Undo takes a revision of an execution back.
-func (c *Client) Undo(ctx context.Context, id crawl.JobID, epoch uint32, message string, resume bool) (*control.Revised, error) {
+func (c *Client) Undo(ctx context.Context, id crawl.JobID, epoch uint32, message string,
+	resume bool) (*control.Revised, error) {
 	return post[control.Revised](ctx, c, executionPath(id)+"/revisions/"+strconv.FormatUint(uint64(epoch), 10)+":undo",
 		map[string]any{"message": message, "resume": resume})
 }
@@ -211,7 +215,8 @@ func (c *Client) HoldHost(ctx context.Context, id crawl.JobID, key string, held 
 	if held {
 		verb = ":hold"
 	}
-	return c.do(ctx, call{method: http.MethodPost, path: executionPath(id) + "/hosts/" + url.PathEscape(key) + verb, in: struct{}{}}, nil)
+	return c.do(ctx, call{method: http.MethodPost, path: executionPath(id) + "/hosts/" + url.PathEscape(key) + verb,
+		in: struct{}{}}, nil)
 }
 
 // Host tells of a host of an execution.

@@ -27,7 +27,8 @@ func (c *Client) AddSchedule(ctx context.Context, of string, n api.NewSchedule) 
 }
 
 // ChangeSchedule gives a schedule another rule.
-func (c *Client) ChangeSchedule(ctx context.Context, id workflow.ScheduleID, r workflow.ScheduleRule) (*workflow.Schedule, error) {
+func (c *Client) ChangeSchedule(ctx context.Context, id workflow.ScheduleID,
+	r workflow.ScheduleRule) (*workflow.Schedule, error) {
 	out := new(workflow.Schedule)
 	return out, c.do(ctx, call{method: http.MethodPut, path: schedulePath(id), in: r, ifMatch: "*"}, out)
 }
@@ -49,7 +50,8 @@ func (c *Client) RemoveSchedule(ctx context.Context, id workflow.ScheduleID) err
 
 // Upcoming tells the next slots of a schedule.
 func (c *Client) Upcoming(ctx context.Context, id workflow.ScheduleID, slots int) ([]workflow.Slot, error) {
-	l, err := get[workflow.List[workflow.Slot]](ctx, c, schedulePath(id)+"/upcoming", url.Values{"slots": {strconv.Itoa(slots)}})
+	l, err := get[workflow.List[workflow.Slot]](ctx, c, schedulePath(id)+"/upcoming",
+		url.Values{"slots": {strconv.Itoa(slots)}})
 	return l.Items, err
 }
 

@@ -96,12 +96,14 @@ func (c *Client) AddVersion(ctx context.Context, id string, v api.NewVersion) (*
 
 // Diff tells what differs between two versions.
 func (c *Client) Diff(ctx context.Context, id string, from, to int) (*api.VersionDiff, error) {
-	return get[api.VersionDiff](ctx, c, fmt.Sprintf("%s/versions/%d/diff", workflowPath(id), to), url.Values{"from": {fmt.Sprint(from)}})
+	return get[api.VersionDiff](ctx, c, fmt.Sprintf("%s/versions/%d/diff", workflowPath(id), to),
+		url.Values{"from": {fmt.Sprint(from)}})
 }
 
 // Restore makes the definition of an older version the next one.
 func (c *Client) Restore(ctx context.Context, id string, number int, message string) (*workflow.Version, error) {
-	return post[workflow.Version](ctx, c, fmt.Sprintf("%s/versions/%d:restore", workflowPath(id), number), map[string]string{"message": message})
+	return post[workflow.Version](ctx, c, fmt.Sprintf("%s/versions/%d:restore", workflowPath(id), number),
+		map[string]string{"message": message})
 }
 
 // Run starts an execution.
@@ -110,7 +112,8 @@ func (c *Client) Run(ctx context.Context, id string, o workflow.Overrides) (*wor
 }
 
 // Apply makes workflows and schedules what a file says.
-func (c *Client) Apply(ctx context.Context, list []api.Applied, schedules []api.AppliedSchedule, dry bool) ([]api.ApplyResult, error) {
+func (c *Client) Apply(ctx context.Context, list []api.Applied, schedules []api.AppliedSchedule,
+	dry bool) ([]api.ApplyResult, error) {
 	r := call{method: http.MethodPut, path: "/apply", in: map[string]any{"workflows": list, "schedules": schedules}}
 	if dry {
 		r.query = url.Values{"dry_run": {"true"}}

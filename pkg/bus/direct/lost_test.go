@@ -108,11 +108,12 @@ func TestAConsumerThatEndsAlone(t *testing.T) {
 	took, ended := make(chan struct{}, 10), make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = n.bus.Consume(ctx, crawl.TopicOutcome, bus.Workers{Min: 1, Max: 1}, func(ctx context.Context, _ bus.Message) error {
-			took <- struct{}{}
-			<-ctx.Done()
-			return ctx.Err()
-		})
+		_ = n.bus.Consume(ctx, crawl.TopicOutcome, bus.Workers{Min: 1, Max: 1},
+			func(ctx context.Context, _ bus.Message) error {
+				took <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			})
 	}()
 	n.fetching(4)
 	n.publish(lease(1), lease(2))

@@ -39,7 +39,8 @@ type Config struct {
 
 // Default returns the configuration of a node: 64 messages a topic, fetch and due journaled.
 func Default() Config {
-	return Config{Capacity: 64, Journaled: crawl.TopicNames(func(t crawl.Topic) bool { return t.Root }), Log: slog.Default()}
+	return Config{Capacity: 64, Journaled: crawl.TopicNames(func(t crawl.Topic) bool { return t.Root }),
+		Log: slog.Default()}
 }
 
 // ErrClosed is returned by Publish after Close.
@@ -324,8 +325,8 @@ func (b *Bus) dispose(ctx context.Context, t *topic, d delivery, err error) {
 // bury puts a message into the dead letters. Where that fails too, the message is tried again later: it is never
 // dropped.
 func (b *Bus) bury(ctx context.Context, t *topic, d delivery, cause error) {
-	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", t.name, "id", d.msg.ID,
-		"key", d.msg.Event.Key(), "reason", cause)
+	b.cfg.Log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "topic", t.name,
+		"id", d.msg.ID, "key", d.msg.Event.Key(), "reason", cause)
 	if b.cfg.Dead != nil {
 		letter := bus.DeadLetter{Message: d.msg, Topic: t.name, Reason: cause.Error(), At: time.Now()}
 		if err := b.cfg.Dead.Bury(ctx, letter); err != nil {

@@ -12,8 +12,8 @@ import (
 // A replayed dead letter is put into the journal whatever its topic is, though only roots are journaled when they are
 // published: it must be delivered in its own topic, marked, and leave the journal once its whole tree is handled.
 func TestJournaledMessageOfAnyTopicIsDeliveredAndThenForgotten(t *testing.T) {
-	for _, event := range []crawl.Event{&crawl.Fetch{}, &crawl.Page{}, &crawl.Document{}, &crawl.Links{}, &crawl.Filtered{},
-		&crawl.Claim{}, &crawl.Fresh{}, &crawl.Outcome{}} {
+	for _, event := range []crawl.Event{&crawl.Fetch{}, &crawl.Page{}, &crawl.Document{}, &crawl.Links{},
+		&crawl.Filtered{}, &crawl.Claim{}, &crawl.Fresh{}, &crawl.Outcome{}} {
 		t.Run(event.Topic(), func(t *testing.T) { replayOne(t, event) })
 	}
 }

@@ -90,7 +90,8 @@ func (m *machine) rabbit() rabbit.Config {
 func (m *machine) bus(t *testing.T, others map[string]*machine) *peers.Bus {
 	t.Helper()
 	cfg := peers.Default()
-	cfg.Log, cfg.Timeout, cfg.Rest, cfg.MaxRest, cfg.Retry = slog.New(slog.DiscardHandler), time.Second, 100*time.Millisecond, time.Second, 100*time.Millisecond
+	cfg.Log, cfg.Timeout, cfg.Rest, cfg.MaxRest, cfg.Retry = slog.New(slog.DiscardHandler), time.Second,
+		100*time.Millisecond, time.Second, 100*time.Millisecond
 	cfg.Address = func(node string) (string, bool) {
 		o, ok := others[node]
 		if !ok {
@@ -113,12 +114,13 @@ func (m *machine) bus(t *testing.T, others map[string]*machine) *peers.Bus {
 func (m *machine) consumed(t *testing.T) *sync.Map {
 	var got sync.Map
 	consume(t, func(ctx context.Context) error {
-		return m.own.Consume(ctx, crawl.TopicDUE, bus.Workers{Min: 1, Max: 8}, func(_ context.Context, msg bus.Message) error {
-			for _, task := range msg.Event.(*crawl.Claim).Tasks {
-				got.Store(task.URL.String(), true)
-			}
-			return nil
-		})
+		return m.own.Consume(ctx, crawl.TopicDUE, bus.Workers{Min: 1, Max: 8},
+			func(_ context.Context, msg bus.Message) error {
+				for _, task := range msg.Event.(*crawl.Claim).Tasks {
+					got.Store(task.URL.String(), true)
+				}
+				return nil
+			})
 	})
 	return &got
 }
@@ -189,8 +191,8 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 	all := a.bus(t, map[string]*machine{"b": b})
 	h := &counting{Handler: hostsplitter.New(halves{}, nil)}
 	consume(t, func(ctx context.Context) error {
-		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplitter, Workers: bus.Workers{Min: 1, Max: 8},
-			Log: slog.New(slog.DiscardHandler)}, h)
+		return pipeline.Run(ctx, all, pipeline.Config{Name: "hostsplitter", Topic: crawl.TopicHostSplitter,
+			Workers: bus.Workers{Min: 1, Max: 8}, Log: slog.New(slog.DiscardHandler)}, h)
 	})
 	publish := func(from, n int) {
 		for i := range n {
@@ -198,13 +200,16 @@ func TestLinksWaitForABrokerThatIsStopped(t *testing.T) {
 		}
 	}
 	publish(0, before)
-	until(t, "all links are where they belong", func() bool { return count(atA, "a.test") == before && count(atB, "b.test") == before })
+	until(t, "all links are where they belong",
+		func() bool { return count(atA, "a.test") == before && count(atB, "b.test") == before })
 
 	b.server.Do(t, "stop", "rabbitmq")
 	publish(before, during)
 	until(t, "the own links do not wait", func() bool { return count(atA, "a.test") == before+during })
-	until(t, "the others have been tried more often than any failing message is", func() bool { return h.most.Load() > 2*bus.MaxAttempts })
-	until(t, "each page waits once, nothing is buried", func() bool { // for a moment a page that is tried again is there twice
+	until(t, "the others have been tried more often than any failing message is",
+		func() bool { return h.most.Load() > 2*bus.MaxAttempts })
+	// for a moment a page that is tried again is there twice
+	until(t, "each page waits once, nothing is buried", func() bool {
 		depths, err := a.own.Depths(within(t))
 		check(t, err)
 		waiting := map[string]int64{}
@@ -260,7 +265,8 @@ func TestTenThousandPublicationsUseOneConnection(t *testing.T) {
 			wg.Go(func() {
 				for i := from + w; i < from+n; i += 8 {
 					p := page(t, i)
-					if err := all.Publish(within(t), bus.Message{ID: p.ID, Event: &crawl.Claim{Node: "b", Batch: p.Event.(*crawl.Filtered).Batch}}); err != nil {
+					if err := all.Publish(within(t),
+						bus.Message{ID: p.ID, Event: &crawl.Claim{Node: "b", Batch: p.Event.(*crawl.Filtered).Batch}}); err != nil {
 						t.Error(err)
 					}
 				}

@@ -13,14 +13,17 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		return nil
 	}
 	counter := func(name, help string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "peer", Name: name, Help: help}, []string{"node"})
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "peer", Name: name,
+			Help: help}, []string{"node"})
 		reg.MustRegister(c)
 		return c
 	}
 	m := &metrics{
-		done:     counter("messages_published_total", "Messages that the broker of another node has confirmed."),
-		failures: counter("messages_failed_total", "Messages that could not be published to another node, and come back; each try counts."),
-		open:     prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "peer", Name: "nodes", Help: "Other nodes that a connection is kept to, or tried."}),
+		done: counter("messages_published_total", "Messages that the broker of another node has confirmed."),
+		failures: counter("messages_failed_total",
+			"Messages that could not be published to another node, and come back; each try counts."),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "whirlpool", Subsystem: "peer", Name: "nodes",
+			Help: "Other nodes that a connection is kept to, or tried."}),
 	}
 	reg.MustRegister(m.open)
 	return m

@@ -34,7 +34,8 @@ func (p *peer) publish(ctx context.Context, msgs []bus.Message) error {
 		return err
 	}
 	err = p.try(ctx, msgs)
-	if crawl.IsPermanent(err) || err != nil && ctx.Err() != nil || errors.Is(err, errClosed) { // says nothing about the broker
+	// says nothing about the broker
+	if crawl.IsPermanent(err) || err != nil && ctx.Err() != nil || errors.Is(err, errClosed) {
 		p.breaker.abandon(a)
 		return err
 	}

@@ -49,8 +49,8 @@ type Config struct {
 // minute, and messages for it should not wait much longer. A node whose topic stays full for half a minute is not
 // consuming it.
 func Default() Config {
-	return Config{Timeout: 3 * time.Second, Patience: 30 * time.Second, Rest: time.Second, MaxRest: 30 * time.Second, Retry: 4 * time.Second,
-		Keep: time.Minute, Log: slog.Default()}
+	return Config{Timeout: 3 * time.Second, Patience: 30 * time.Second, Rest: time.Second, MaxRest: 30 * time.Second,
+		Retry: 4 * time.Second, Keep: time.Minute, Log: slog.Default()}
 }
 
 // Validate reports what is missing or out of bounds.
@@ -59,13 +59,15 @@ func (c *Config) Validate() error {
 	if c.Address == nil || c.Open == nil || c.Log == nil {
 		errs = append(errs, errors.New("peers: want Address, Open and a logger"))
 	}
-	for name, d := range map[string]time.Duration{"timeout": c.Timeout, "rest": c.Rest, "time of retries": c.Retry, "time to keep connections": c.Keep} {
+	for name, d := range map[string]time.Duration{"timeout": c.Timeout, "rest": c.Rest, "time of retries": c.Retry,
+		"time to keep connections": c.Keep} {
 		if d <= 0 {
 			errs = append(errs, fmt.Errorf("peers: a %s of %v: want more than 0", name, d))
 		}
 	}
 	if c.MaxRest < c.Rest || c.Patience < c.Timeout {
-		errs = append(errs, errors.New("peers: want a longest rest of at least the rest, and a patience of at least the timeout"))
+		errs = append(errs, errors.New(
+			"peers: want a longest rest of at least the rest, and a patience of at least the timeout"))
 	}
 	return errors.Join(errs...)
 }

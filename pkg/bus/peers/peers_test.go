@@ -28,14 +28,20 @@ func TestWhereMessagesGo(t *testing.T) {
 		err       error // nil: none
 		permanent bool
 	}{
-		"what names no node":         {msgs: []bus.Message{outcome(), claim(""), fresh("")}, own: []string{"outcome", "", ""}},
-		"what names nodes":           {msgs: []bus.Message{claim("a"), claim(""), claim("b"), fresh("a")}, own: []string{""}, a: []string{"a", "a"}, b: []string{"b"}},
-		"nothing":                    {},
-		"a broker is away":           {msgs: []bus.Message{claim("a"), claim(""), claim("b")}, set: away, own: []string{""}, a: []string{"a"}, err: peers.ErrAway},
-		"what stands for the others": {msgs: []bus.Message{claim("b"), claim(""), outcome()}, set: away, own: []string{""}, err: peers.ErrAway},
-		"nobody knows the node":      {msgs: []bus.Message{claim("x"), claim("a")}, a: []string{"a"}, err: peers.ErrUnknown},
-		"its way does not open":      {msgs: []bus.Message{claim("z")}, set: func(w *world) { w.place("z", "closed:1") }, err: errDisk},
-		"the own broker fails":       {msgs: []bus.Message{claim("a"), outcome()}, set: func(w *world) { w.own.set(func(context.Context) error { return errDisk }) }, a: []string{"a"}, err: errDisk},
+		"what names no node": {msgs: []bus.Message{outcome(), claim(""), fresh("")},
+			own: []string{"outcome", "", ""}},
+		"what names nodes": {msgs: []bus.Message{claim("a"), claim(""), claim("b"), fresh("a")}, own: []string{""},
+			a: []string{"a", "a"}, b: []string{"b"}},
+		"nothing": {},
+		"a broker is away": {msgs: []bus.Message{claim("a"), claim(""), claim("b")}, set: away, own: []string{""},
+			a: []string{"a"}, err: peers.ErrAway},
+		"what stands for the others": {msgs: []bus.Message{claim("b"), claim(""), outcome()}, set: away, own: []string{""},
+			err: peers.ErrAway},
+		"nobody knows the node": {msgs: []bus.Message{claim("x"), claim("a")}, a: []string{"a"}, err: peers.ErrUnknown},
+		"its way does not open": {msgs: []bus.Message{claim("z")}, set: func(w *world) { w.place("z", "closed:1") },
+			err: errDisk},
+		"the own broker fails": {msgs: []bus.Message{claim("a"), outcome()},
+			set: func(w *world) { w.own.set(func(context.Context) error { return errDisk }) }, a: []string{"a"}, err: errDisk},
 		"one cannot be mended, one away": {msgs: []bus.Message{claim("b"), claim("a")}, set: func(w *world) {
 			away(w)
 			w.of("a").set(func(context.Context) error { return crawl.Permanent(errDisk) })
@@ -145,7 +151,8 @@ func TestABrokerThatIsAwayHoldsUpNobody(t *testing.T) {
 		wg.Wait()
 		calls, opened, _ := w.of("b").counts()
 		if calls != slow+1 || calls < 15 || calls > 40 || opened != 1 || fails < 30_000 {
-			t.Errorf("%d publications of %d reached the broker in ten minutes, %d waited; %d connections", calls, fails, slow, opened)
+			t.Errorf("%d publications of %d reached the broker in ten minutes, %d waited; %d connections", calls, fails, slow,
+				opened)
 		}
 		time.Sleep(time.Minute)
 		w.of("b").set(func(context.Context) error { time.Sleep(time.Millisecond); return nil })
@@ -311,7 +318,8 @@ func TestFiguresAreByNode(t *testing.T) {
 		defer b.Close()
 		_ = b.Publish(t.Context(), claim("a"), claim("a"), claim("b"), claim(""), claim("x"))
 		_ = b.Publish(t.Context(), claim("b"))
-		want := map[string]float64{"messages_failed_total b": 2, "messages_failed_total x": 1, "messages_published_total a": 2, "nodes ": 2}
+		want := map[string]float64{"messages_failed_total b": 2, "messages_failed_total x": 1,
+			"messages_published_total a": 2, "nodes ": 2}
 		if got := figures(t, reg); !maps.Equal(got, want) {
 			t.Errorf("figures %v, want %v", got, want)
 		}
@@ -332,7 +340,8 @@ func figures(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 			for _, l := range m.GetLabel() {
 				node = l.GetValue()
 			}
-			out[strings.TrimPrefix(f.GetName(), "whirlpool_peer_")+" "+node] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			out[strings.TrimPrefix(f.GetName(), "whirlpool_peer_")+" "+node] = m.GetCounter().GetValue() +
+				m.GetGauge().GetValue()
 		}
 	}
 	return out

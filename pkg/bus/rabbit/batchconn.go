@@ -28,7 +28,8 @@ type batchConn struct {
 }
 
 func newBatchConn(c net.Conn) *batchConn {
-	w := &batchConn{Conn: c, in: bufio.NewReaderSize(c, readRoom), wake: make(chan struct{}, 1), ended: make(chan struct{}), written: make(chan struct{})}
+	w := &batchConn{Conn: c, in: bufio.NewReaderSize(c, readRoom), wake: make(chan struct{}, 1),
+		ended: make(chan struct{}), written: make(chan struct{})}
 	go w.run()
 	return w
 }

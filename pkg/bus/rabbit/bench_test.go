@@ -80,8 +80,9 @@ func page(n int) bus.Message {
 		panic(err)
 	}
 	task := crawl.Task{Job: "bench", URL: u, Depth: 3, Referrer: u}
-	return bus.Message{ID: task.ID(), Event: &crawl.Page{Task: task, Status: 200, FetchedAt: time.Now(), ContentType: "text/html",
-		LinkHeaders: []string{strings.Repeat("x", 700)}}}
+	return bus.Message{ID: task.ID(),
+		Event: &crawl.Page{Task: task, Status: 200, FetchedAt: time.Now(), ContentType: "text/html",
+			LinkHeaders: []string{strings.Repeat("x", 700)}}}
 }
 
 func wide(cfg *rabbit.Config) { cfg.MaxLength = 1 << 30 }
@@ -132,12 +133,13 @@ func BenchmarkConsume(b *testing.B) {
 			var left atomic.Int64
 			left.Store(int64(b.N))
 			measured(b, b.N, func() {
-				err := bs.Consume(ctx, crawl.TopicParse, bus.Workers{Min: 1, Max: workers}, func(context.Context, bus.Message) error {
-					if left.Add(-1) == 0 {
-						cancel()
-					}
-					return nil
-				})
+				err := bs.Consume(ctx, crawl.TopicParse, bus.Workers{Min: 1, Max: workers},
+					func(context.Context, bus.Message) error {
+						if left.Add(-1) == 0 {
+							cancel()
+						}
+						return nil
+					})
 				if err != nil {
 					b.Error(err)
 				}
@@ -157,15 +159,16 @@ func BenchmarkStage(b *testing.B) {
 			var left atomic.Int64
 			left.Store(int64(b.N))
 			measured(b, b.N, func() {
-				err := bs.Consume(ctx, crawl.TopicParse, bus.Workers{Min: 1, Max: workers}, func(ctx context.Context, m bus.Message) error {
-					e := m.Event.(*crawl.Page)
-					err := bs.Publish(ctx, bus.Message{ID: m.ID.Child("b", 0), Event: &crawl.Document{Page: *e}},
-						bus.Message{ID: m.ID.Child("b", 1), Event: &crawl.Outcome{Task: e.Task}})
-					if left.Add(-1) == 0 {
-						cancel()
-					}
-					return err
-				})
+				err := bs.Consume(ctx, crawl.TopicParse, bus.Workers{Min: 1, Max: workers},
+					func(ctx context.Context, m bus.Message) error {
+						e := m.Event.(*crawl.Page)
+						err := bs.Publish(ctx, bus.Message{ID: m.ID.Child("b", 0), Event: &crawl.Document{Page: *e}},
+							bus.Message{ID: m.ID.Child("b", 1), Event: &crawl.Outcome{Task: e.Task}})
+						if left.Add(-1) == 0 {
+							cancel()
+						}
+						return err
+					})
 				if err != nil {
 					b.Error(err)
 				}

@@ -59,7 +59,8 @@ func unpack(d *amqp.Delivery) ([]amqp.Delivery, error) {
 	}
 	var out []amqp.Delivery
 	for r := (values.Reader{B: d.Body[1:]}); !r.Done(); {
-		part := amqp.Delivery{Headers: d.Headers, Type: d.Type, ContentType: contentType, Timestamp: d.Timestamp, MessageId: r.Text(), Body: r.Bytes()}
+		part := amqp.Delivery{Headers: d.Headers, Type: d.Type, ContentType: contentType, Timestamp: d.Timestamp,
+			MessageId: r.Text(), Body: r.Bytes()}
 		if r.Bad {
 			return nil, fmt.Errorf("a bundle of events is damaged after %d", len(out))
 		}

@@ -14,8 +14,9 @@ import (
 func some(n, size int) []outgoing {
 	out := make([]outgoing, n)
 	for i := range out {
-		out[i] = outgoing{"urlfilter", amqp.Publishing{MessageId: strconv.Itoa(i), Type: "urlfilter", ContentType: contentType,
-			Body: bytes.Repeat([]byte{byte(i)}, size)}}
+		out[i] = outgoing{"urlfilter",
+			amqp.Publishing{MessageId: strconv.Itoa(i), Type: "urlfilter", ContentType: contentType,
+				Body: bytes.Repeat([]byte{byte(i)}, size)}}
 	}
 	return out
 }
@@ -31,8 +32,8 @@ func TestABundleDecodesToItsEvents(t *testing.T) {
 		}
 		for i, o := range some(n, 100) {
 			d := jobs[i].Delivery
-			if d.MessageId != o.msg.MessageId || d.ContentType != contentType || d.Type != o.msg.Type || !bytes.Equal(d.Body, o.msg.Body) ||
-				number(d.Headers, headerRedeliveries) != 1 {
+			if d.MessageId != o.msg.MessageId || d.ContentType != contentType || d.Type != o.msg.Type ||
+				!bytes.Equal(d.Body, o.msg.Body) || number(d.Headers, headerRedeliveries) != 1 {
 				t.Errorf("event %d of %d came out as %+v", i, n, d)
 			}
 		}
@@ -122,8 +123,8 @@ func TestARedeliveredBundleIsSplitIntoEvents(t *testing.T) {
 		t.Fatalf("a bundle that was delivered before is %d jobs, want 1", len(jobs))
 	}
 	for i, o := range again(d, "urlfilter.retry", amqp.Table{headerRedeliveries: int64(1)}) {
-		if o.queue != "urlfilter.retry" || o.msg.MessageId != strconv.Itoa(i) || o.msg.ContentType != contentType || o.msg.DeliveryMode != amqp.Persistent ||
-			number(o.msg.Headers, headerRedeliveries) != 1 {
+		if o.queue != "urlfilter.retry" || o.msg.MessageId != strconv.Itoa(i) || o.msg.ContentType != contentType ||
+			o.msg.DeliveryMode != amqp.Persistent || number(o.msg.Headers, headerRedeliveries) != 1 {
 			t.Errorf("copy %d is %+v", i, o)
 		}
 	}

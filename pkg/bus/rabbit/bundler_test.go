@@ -61,7 +61,8 @@ func TestEventsBetweenTwoConfirmsShareABundle(t *testing.T) {
 		}
 		two := <-flights
 		if two.events != 3 || len(second) != 0 {
-			t.Errorf("%d events in the second bundle, want 3; %d callers were answered before its confirm", two.events, len(second))
+			t.Errorf("%d events in the second bundle, want 3; %d callers were answered before its confirm", two.events,
+				len(second))
 		}
 		broken := errors.New("broken")
 		two.confirm <- broken

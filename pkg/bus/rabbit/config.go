@@ -41,8 +41,8 @@ type Config struct {
 // Default returns the configuration without addresses. With this window the throughput of confirms levels out
 // (BenchmarkPublish). With this length the topics hold the outputs of a few seconds.
 func Default() Config {
-	return Config{Program: "whirlpool", MaxLength: 2_000, Window: 1000, Bundle: 16, Heartbeat: 10 * time.Second, Grace: 20 * time.Second,
-		Unconfirmed: time.Minute, Log: slog.Default()}
+	return Config{Program: "whirlpool", MaxLength: 2_000, Window: 1000, Bundle: 16, Heartbeat: 10 * time.Second,
+		Grace: 20 * time.Second, Unconfirmed: time.Minute, Log: slog.Default()}
 }
 
 // Validate reports what is missing or out of bounds.
@@ -53,7 +53,8 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("rabbit: address of the %s vhost: %w", name, err))
 		}
 	}
-	if u, err := url.Parse(c.Management); err != nil || c.Management != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if u, err := url.Parse(c.Management); err != nil || c.Management != "" &&
+		(u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		errs = append(errs, errors.New("rabbit: the management address is no http://host:port"))
 	}
 	if c.MaxLength < 1 || c.MaxLength > math.MaxInt32 {

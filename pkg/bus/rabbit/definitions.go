@@ -94,7 +94,8 @@ func (d *definitions) add(l layout, vhost, user string, maxLength int, hashes ma
 		d.Users = append(d.Users, defUser{user, hash, "rabbit_password_hashing_sha256", []string{userTag}})
 		d.Permissions = append(d.Permissions, defPermission{user, vhost, p, p, p})
 	}
-	d.Exchanges = append(d.Exchanges, defExchange{Name: l.exchange, Vhost: vhost, Type: "direct", Durable: true, Arguments: none})
+	d.Exchanges = append(d.Exchanges,
+		defExchange{Name: l.exchange, Vhost: vhost, Type: "direct", Durable: true, Arguments: none})
 	for _, q := range l.queues(maxLength) {
 		d.Queues = append(d.Queues, defQueue{Name: q.name, Vhost: vhost, Durable: true, Arguments: q.arguments()})
 		d.Bindings = append(d.Bindings, defBinding{l.exchange, vhost, q.name, "queue", q.name, none})

@@ -53,15 +53,17 @@ func TestTheFrontiersUserMayUseItsQueues(t *testing.T) {
 	var d struct {
 		Permissions []struct{ Vhost, Configure, Write, Read string }
 	}
-	check(t, json.Unmarshal(must(rabbit.Definitions(rabbit.Default().MaxLength, map[string]string{"wh_urlfrontier_user": "x", "wh_subsystems_user": "x"}))(t), &d))
+	check(t, json.Unmarshal(must(rabbit.Definitions(rabbit.Default().MaxLength,
+		map[string]string{"wh_urlfrontier_user": "x", "wh_subsystems_user": "x"}))(t), &d))
 	for _, p := range d.Permissions {
 		if p.Vhost != "wh_urlfrontier_vhost" {
 			continue
 		}
 		for _, expression := range []string{p.Configure, p.Write, p.Read} {
 			may := regexp.MustCompile(expression)
-			for name, want := range map[string]bool{"front.0": true, "front.2": true, "front.2.a-job-7": true, "back.17": true, "later.1099515227776": true,
-				"frontier.in": true, "front.": false, "front.2.": false, "front.x": false, "back.1.a": false, "frontier.other": false} {
+			for name, want := range map[string]bool{"front.0": true, "front.2": true, "front.2.a-job-7": true, "back.17": true,
+				"later.1099515227776": true, "frontier.in": true, "front.": false, "front.2.": false, "front.x": false,
+				"back.1.a": false, "frontier.other": false} {
 				if may.MatchString(name) != want {
 					t.Errorf("%s: permitted %v, want %v by %s", name, !want, want, expression)
 				}

@@ -114,7 +114,8 @@ func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]bus.Depth, error) {
 	}
 	out := make([]bus.Depth, len(now))
 	for i, q := range now {
-		out[i] = bus.Depth{Vhost: v.name, Queue: q.Name, Ready: int64(q.MessagesReady), Unacked: int64(q.MessagesUnacknowledged)}
+		out[i] = bus.Depth{Vhost: v.name, Queue: q.Name, Ready: int64(q.MessagesReady),
+			Unacked: int64(q.MessagesUnacknowledged)}
 		if s := stats[q.Name]; s != nil {
 			out[i].Consumers = s.Consumers
 			if m := s.MessageStats; m != nil {

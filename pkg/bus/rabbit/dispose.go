@@ -120,7 +120,8 @@ func (c *consumer) retry(ctx context.Context, d *amqp.Delivery, attempt int, aft
 
 // bury puts a copy into the dead letters, its bytes as they are.
 func (c *consumer) bury(ctx context.Context, d *amqp.Delivery, cause error) error {
-	c.log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "id", d.MessageId, "reason", cause)
+	c.log.Error("message put into the dead letters; `whirlpool replay` delivers it again", "id", d.MessageId,
+		"reason", cause)
 	return c.publishing.bury(ctx, c.topic, d, cause)
 }
 

@@ -48,7 +48,8 @@ func TestARetrySurvivesACrash(t *testing.T) {
 	until(t, "the retry is stored", func() bool { return depth(t, b, crawl.TopicFetch+".retry").Unacked == 1 })
 	b.Kill()
 	got := make(chan bus.Message, 1)
-	consume(t, rabbittest.OpenBus(t, cfg), crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m; return nil })
+	consume(t, rabbittest.OpenBus(t, cfg), crawl.TopicFetch, 1,
+		func(_ context.Context, m bus.Message) error { got <- m; return nil })
 	if m := bustest.Await(t, got, "retry"); m.ID != fetchOf(1).ID || m.Attempt != 1 || !m.Redelivered {
 		t.Errorf("came back as %+v", m)
 	}
@@ -86,7 +87,8 @@ func TestDeadLettersAreListedAndReplayed(t *testing.T) {
 			t.Fatalf("dead letters %+v", letters)
 		}
 		l := letters[0]
-		if l.Topic != crawl.TopicFetch || l.Reason != "cannot be handled" || time.Since(l.At).Abs() > time.Minute || l.Message.Event == nil {
+		if l.Topic != crawl.TopicFetch || l.Reason != "cannot be handled" || time.Since(l.At).Abs() > time.Minute ||
+			l.Message.Event == nil {
 			t.Errorf("letter %+v", l)
 		}
 		until(t, "the letters are back", func() bool { return depth(t, b, "dead").Ready == 3 })
@@ -132,8 +134,10 @@ func TestInvalidEventsAreBuriedUnchanged(t *testing.T) {
 func TestAMessageThatCrashesHandlersIsBuried(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	body := must(crawl.EncodeEvent(fetchOf(1).Event))(t)
-	check(t, raw(t, cfg.Subsystems).PublishWithContext(within(t), "wh_subsystems", crawl.TopicFetch, true, false, amqp.Publishing{
-		MessageId: fetchOf(1).ID.String(), ContentType: "application/cbor", Body: body, Headers: amqp.Table{"x-redeliveries": int64(18)}}))
+	check(t, raw(t, cfg.Subsystems).PublishWithContext(within(t), "wh_subsystems", crawl.TopicFetch, true, false,
+		amqp.Publishing{
+			MessageId: fetchOf(1).ID.String(), ContentType: "application/cbor", Body: body,
+			Headers: amqp.Table{"x-redeliveries": int64(18)}}))
 	for range 2 { // deaths 19 and 20
 		b := rabbittest.OpenBus(t, cfg)
 		took := make(chan bus.Message, 1)

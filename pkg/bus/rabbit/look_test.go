@@ -20,7 +20,8 @@ func TestALookLeavesTheTasksWhereTheyAre(t *testing.T) {
 	const n = 500
 	items := make([]crawl.Queued, n)
 	for i := range items {
-		items[i] = crawl.Queued{Queue: "front.2", Task: crawl.Task{Job: "a", URL: urlOf(t, fmt.Sprintf("http://a.test/%d", i))}}
+		items[i] = crawl.Queued{Queue: "front.2",
+			Task: crawl.Task{Job: "a", URL: urlOf(t, fmt.Sprintf("http://a.test/%d", i))}}
 	}
 	if err := q.Push(t.Context(), items...); err != nil {
 		t.Fatal(err)

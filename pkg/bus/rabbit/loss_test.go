@@ -109,7 +109,8 @@ func TestNothingIsLostWhenTheBrokerClosesConnections(t *testing.T) {
 	vhost := parse(t, cfg.Subsystems).Path[1:]
 	b := rabbittest.OpenBus(t, cfg)
 	check(t, b.Declare(within(t)))
-	until(t, "the broker lists the bus's connection", func() bool { return len(must(api.ListVhostConnections(vhost))(t)) > 0 })
+	until(t, "the broker lists the bus's connection",
+		func() bool { return len(must(api.ListVhostConnections(vhost))(t)) > 0 })
 	var closed atomic.Int64
 	kick := make(chan struct{}, 1)
 	var wg sync.WaitGroup

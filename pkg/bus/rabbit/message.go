@@ -13,12 +13,13 @@ import (
 
 // Headers of messages. They are on disk in brokers: a name keeps its meaning for ever.
 const (
-	headerAttempt      = "x-attempt"      // handlers that returned an error so far
-	headerRedeliveries = "x-redeliveries" // deliveries that nobody answered, so far; 1 where a copy may have been published before
-	headerDue          = "x-due"          // not to be handled before, in milliseconds since 1970
-	headerTopic        = "x-topic"        // of a dead letter
-	headerReason       = "x-reason"       // of a dead letter
-	headerAt           = "x-at"           // of a dead letter: when it was buried, in milliseconds since 1970
+	headerAttempt = "x-attempt" // handlers that returned an error so far
+	// deliveries that nobody answered, so far; 1 where a copy may have been published before
+	headerRedeliveries = "x-redeliveries"
+	headerDue          = "x-due"    // not to be handled before, in milliseconds since 1970
+	headerTopic        = "x-topic"  // of a dead letter
+	headerReason       = "x-reason" // of a dead letter
+	headerAt           = "x-at"     // of a dead letter: when it was buried, in milliseconds since 1970
 )
 
 const contentType = "application/cbor"

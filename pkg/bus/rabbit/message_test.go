@@ -14,8 +14,8 @@ import (
 )
 
 func deliveryOf(p amqp.Publishing) *amqp.Delivery {
-	return &amqp.Delivery{Headers: p.Headers, MessageId: p.MessageId, Type: p.Type, ContentType: p.ContentType, Body: p.Body,
-		DeliveryMode: p.DeliveryMode, Timestamp: p.Timestamp}
+	return &amqp.Delivery{Headers: p.Headers, MessageId: p.MessageId, Type: p.Type, ContentType: p.ContentType,
+		Body: p.Body, DeliveryMode: p.DeliveryMode, Timestamp: p.Timestamp}
 }
 
 func TestMessageProperties(t *testing.T) {
@@ -23,7 +23,8 @@ func TestMessageProperties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bus.Message{ID: crawl.MessageID{1, 2}, Attempt: 3, Redelivered: true, Event: &crawl.Fetch{Task: crawl.Task{Job: "j", URL: u}}}
+	in := bus.Message{ID: crawl.MessageID{1, 2}, Attempt: 3, Redelivered: true,
+		Event: &crawl.Fetch{Task: crawl.Task{Job: "j", URL: u}}}
 	p, err := encode(in)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func FuzzDecode(f *testing.F) {
 		switch {
 		case err != nil && !crawl.IsPermanent(err):
 			t.Errorf("the error of bytes that will not get better is not permanent: %v", err)
-		case err == nil && (m.Event == nil || m.Event.Topic() != topic || m.Attempt < 0 || !strings.EqualFold(m.ID.String(), id)):
+		case err == nil && (m.Event == nil || m.Event.Topic() != topic || m.Attempt < 0 ||
+			!strings.EqualFold(m.ID.String(), id)):
 			t.Errorf("decoded %+v", m)
 		}
 		_, _ = decodeTask(d)

@@ -79,9 +79,11 @@ func TestNothingIsLostWhenTheBrokerRestarts(t *testing.T) {
 // receipts valid.
 func TestHeldTasksAreRenewedBeforeConsumerTimeout(t *testing.T) {
 	ctl := control(t)
-	ctl("eval", "application:set_env(rabbit, consumer_timeout, 4000), application:set_env(rabbit, channel_tick_interval, 500).")
+	ctl("eval", "application:set_env(rabbit, consumer_timeout, 4000), application:set_env(rabbit, "+
+		"channel_tick_interval, 500).")
 	t.Cleanup(func() {
-		ctl("eval", "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
+		ctl("eval", "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, "+
+			"channel_tick_interval, 60000).")
 	})
 	for _, renewed := range []bool{false, true} {
 		q := openQueues(t, rabbittest.Config(t))

@@ -17,7 +17,8 @@ var errForeign = errors.New("the programs of that node make its queues when they
 // OpenPublisher returns a publisher. It connects when it is first used, and keeps trying. The management address of cfg
 // is not used.
 func OpenPublisher(cfg Config) (*Publisher, error) {
-	cfg.Bundle = 1 // of a bundle that others wait for, too, a caller whose context ends does not learn whether the broker refused
+	// of a bundle that others wait for, too, a caller whose context ends does not learn whether the broker refused
+	cfg.Bundle = 1
 	b, err := Open(cfg)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,8 @@ func TestErrBusyMeansReachableAndRefusing(t *testing.T) {
 		}
 		q := openPublisher(t, there)
 		ctx, cancel := context.WithTimeout(within(t), 200*time.Millisecond)
-		if err := q.Publish(ctx, fetchOf(1)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, bus.ErrBusy) || crawl.IsPermanent(err) {
+		if err := q.Publish(ctx, fetchOf(1)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, bus.ErrBusy) ||
+			crawl.IsPermanent(err) {
 			t.Errorf("nobody answers at %s: %v", addr, err)
 		}
 		cancel()

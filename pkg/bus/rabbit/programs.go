@@ -35,7 +35,10 @@ func (b *Bus) Programs(ctx context.Context) ([]bus.Program, error) {
 	for p, n := range count {
 		out = append(out, bus.Program{Name: p.name, Host: p.host, Connections: n})
 	}
-	slices.SortFunc(out, func(a, b bus.Program) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(out, func(a, b bus.Program) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return out, nil
 }
 

@@ -20,7 +20,10 @@ func TestConnectedProgramsAreNamed(t *testing.T) {
 	raw(t, cfg.Subsystems) // a connection without a name of ours
 	until(t, "both are known", func() bool {
 		ps := must(b.Programs(within(t)))(t)
-		ours := slices.IndexFunc(ps, func(p bus.Program) bool { return p.Name == "parser" && p.Connections >= 2 && p.Host != "" })
+		ours := slices.IndexFunc(ps, func(p bus.Program) bool {
+			return p.Name == "parser" && p.Connections >= 2 &&
+				p.Host != ""
+		})
 		return ours >= 0 && len(ps) == 2
 	})
 }

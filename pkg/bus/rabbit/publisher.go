@@ -87,7 +87,8 @@ func (p *publisher) publish(ctx context.Context, out []outgoing) error {
 		}
 		p.say(err)
 		if err := wait.wait(ctx); err != nil {
-			return errors.Join(fmt.Errorf("publish %d messages, the first to queue %s: %w (%w)", len(out), out[0].queue, err, why), busy)
+			return errors.Join(fmt.Errorf("publish %d messages, the first to queue %s: %w (%w)", len(out), out[0].queue, err,
+				why), busy)
 		}
 	}
 	return nil
@@ -146,7 +147,8 @@ func (p *publisher) channel(ctx context.Context) (*confirming, error) {
 	if c := p.current; c != nil && c.session == s && !c.ch.IsClosed() {
 		return c, nil
 	}
-	if p.current != nil && p.current.session == s { // the broker closed the channel, not the connection: is the exchange there?
+	// the broker closed the channel, not the connection: is the exchange there?
+	if p.current != nil && p.current.session == s {
 		s.undeclare()
 	}
 	p.current = nil

@@ -55,7 +55,8 @@ func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{}), gone: make(chan struct{})}
+	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{}),
+		gone: make(chan struct{})}
 	v.publishing.link.name, v.consuming.name = cfg.Program+" pushes tasks", cfg.Program+" pulls tasks"
 	v.publishing.prepare = q.prepare
 	v.consuming.parked.Store(true)

@@ -95,7 +95,8 @@ func TestAPushEndsWhenTheQueuesAreLost(t *testing.T) {
 	q := openQueues(t, rabbittest.Config(t))
 	q.LosePulls()
 	bustest.Await(t, q.Lost(), "notice of the loss")
-	if err := q.PushNow(within(t), "front.2"); !errors.Is(err, rabbit.ErrLost) || errors.Is(err, context.DeadlineExceeded) {
+	if err := q.PushNow(within(t), "front.2"); !errors.Is(err, rabbit.ErrLost) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want ErrLost", err)
 	}
 }
@@ -132,7 +133,8 @@ func TestInvalidTasksAreBuried(t *testing.T) {
 	ch := raw(t, cfg.Frontier)
 	check(t, ch.Confirm(false))
 	for range 20 {
-		c := must(ch.PublishWithDeferredConfirm("wh_urlfrontier", "back.4", true, false, amqp.Publishing{Body: []byte("junk")}))(t)
+		c := must(ch.PublishWithDeferredConfirm("wh_urlfrontier", "back.4", true, false,
+			amqp.Publishing{Body: []byte("junk")}))(t)
 		if !c.Wait() {
 			t.Fatal("not confirmed")
 		}

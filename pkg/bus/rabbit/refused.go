@@ -22,11 +22,12 @@ func refusal(url string, err error) error {
 	}
 	switch said.Code {
 	case amqp.AccessRefused:
-		return fmt.Errorf("%w: user %s, vhost %s: check the user, its password and its permissions (rabbitmq.subsystems, rabbitmq.frontier): %w",
+		return fmt.Errorf("%w: user %s, vhost %s: check the user, its password and its permissions (rabbitmq.subsystems, "+
+			"rabbitmq.frontier): %w",
 			ErrRefused, uri.Username, uri.Vhost, err)
 	case amqp.NotAllowed:
-		return fmt.Errorf("%w: there is no vhost %s, or user %s may not use it (rabbitmq.subsystems, rabbitmq.frontier): %w", ErrRefused,
-			uri.Vhost, uri.Username, err)
+		return fmt.Errorf("%w: there is no vhost %s, or user %s may not use it (rabbitmq.subsystems, rabbitmq.frontier): %w",
+			ErrRefused, uri.Vhost, uri.Username, err)
 	}
 	return err
 }
@@ -40,8 +41,8 @@ type DeniedError struct {
 
 // Error implements error.
 func (d *DeniedError) Error() string {
-	return fmt.Sprintf("the broker denies user %s a right in vhost %s: run `whirlpool setup` with the configuration of this program, "+
-		"which brings the rights of the users up to date: %s", d.User, d.Vhost, d.Err)
+	return fmt.Sprintf("the broker denies user %s a right in vhost %s: run `whirlpool setup` with the configuration of "+
+		"this program, which brings the rights of the users up to date: %s", d.User, d.Vhost, d.Err)
 }
 
 // Unwrap returns what the broker said.
@@ -74,7 +75,8 @@ func loggedIn(r *http.Response) (*http.Response, error) {
 	}
 	user, _, _ := r.Request.BasicAuth()
 	_ = r.Body.Close()
-	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password", ErrRefused, user)
+	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password",
+		ErrRefused, user)
 }
 
 // Reach connects to both vhosts once and returns what failed. Publish and Consume wait instead.

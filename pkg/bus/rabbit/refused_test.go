@@ -62,7 +62,8 @@ func TestARefusedLoginIsNotReportedAsUnreachable(t *testing.T) {
 			cfg := rabbittest.Config(t)
 			cfg.Subsystems, cfg.Log = with(t, cfg.Subsystems, change), slog.New(slog.NewTextHandler(&log, nil))
 			b := rabbittest.OpenBus(t, cfg)
-			if err := b.Reach(within(t)); !errors.Is(err, rabbit.ErrRefused) || !strings.Contains(err.Error(), parse(t, cfg.Subsystems).User.Username()) {
+			if err := b.Reach(within(t)); !errors.Is(err, rabbit.ErrRefused) ||
+				!strings.Contains(err.Error(), parse(t, cfg.Subsystems).User.Username()) {
 				t.Errorf("Reach says %v; want a refusal that names the user", err)
 			}
 			if _, err := b.Depths(within(t)); name != "vhost" && !errors.Is(err, rabbit.ErrRefused) {
@@ -103,8 +104,9 @@ func TestAlarms(t *testing.T) {
 		want   []bus.Alarm
 		fails  bool
 	}{
-		"none":       {200, `{"status":"ok"}`, nil, false},
-		"some":       {503, both, []bus.Alarm{{Node: "rabbit@a", Resource: "disk"}, {Node: "rabbit@b", Resource: "memory"}}, false},
+		"none": {200, `{"status":"ok"}`, nil, false},
+		"some": {503, both, []bus.Alarm{{Node: "rabbit@a", Resource: "disk"}, {Node: "rabbit@b", Resource: "memory"}},
+			false},
 		"no answer":  {503, `the server is starting`, nil, true},
 		"unknown":    {503, `{"status":"failed"}`, nil, true},
 		"not there":  {404, `{}`, nil, true},

@@ -26,7 +26,8 @@ func TestStoppingFinishesRunningHandlers(t *testing.T) {
 		done <- b.Consume(ctx, crawl.TopicFetch, bus.Workers{Min: 1, Max: 1}, func(ctx context.Context, m bus.Message) error {
 			began <- m
 			<-finish
-			return errors.Join(ctx.Err(), b.Publish(ctx, bus.Message{ID: m.ID, Event: &crawl.Outcome{Task: m.Event.(*crawl.Fetch).Task}}))
+			return errors.Join(ctx.Err(), b.Publish(ctx,
+				bus.Message{ID: m.ID, Event: &crawl.Outcome{Task: m.Event.(*crawl.Fetch).Task}}))
 		})
 	}()
 	first := bustest.Await(t, began, "delivery")

@@ -77,7 +77,8 @@ func TestAFailedEventDoesNotFailItsBundle(t *testing.T) {
 	}
 	check(t, b.Quiet(within(t), crawl.TopicParse))
 	letters := must(b.Dead(within(t), 9))(t)
-	if len(letters) != 1 || letters[0].Message.ID != msgs[1].ID || letters[0].Message.Event == nil || letters[0].Reason != "poison" {
+	if len(letters) != 1 || letters[0].Message.ID != msgs[1].ID || letters[0].Message.Event == nil ||
+		letters[0].Reason != "poison" {
 		t.Errorf("dead letters %+v", letters)
 	}
 	if attempts[msgs[3].ID] != 2 || len(attempts) != 5 || len(got) != 0 {

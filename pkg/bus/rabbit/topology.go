@@ -115,7 +115,8 @@ func (l layout) declare(ch *amqp.Channel, maxLength int) error {
 
 func (l layout) declareQueue(ch *amqp.Channel, q queue) error {
 	if _, err := ch.QueueDeclare(q.name, true, false, false, false, q.arguments()); err != nil {
-		return fmt.Errorf("declare queue %s (all programs must have the same lengths of topics; to change one, stop them and "+
+		return fmt.Errorf("declare queue %s (all programs must have the same lengths of topics; to change one, stop them "+
+			"and "+
 			"delete the empty queue): %w", q.name, err)
 	}
 	if err := ch.QueueBind(q.name, q.name, l.exchange, false, nil); err != nil {

@@ -71,7 +71,8 @@ func (t *Ownership) look(ctx context.Context, f Frontier) (busy bool, err error)
 		return true, nil
 	}
 	hand, regain := table.Duties(t.cfg.Node)
-	return len(hand)+len(regain) > 0, errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, regain), t.takeBack(ctx, f))
+	return len(hand)+len(regain) > 0,
+		errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, regain), t.takeBack(ctx, f))
 }
 
 // handOver lets go of virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.
@@ -89,7 +90,8 @@ func (t *Ownership) handOver(ctx context.Context, f Frontier, hand []ring.Vnode)
 	case t.waits.IsZero():
 		t.waits = time.Now()
 	case time.Since(t.waits) > lostLease && !f.Unsent() && t.cfg.Quiet(ctx):
-		t.cfg.Log.Warn("leases of virtual nodes that are handed over will never end: their messages are dead letters", "leases", len(hand)-len(parts))
+		t.cfg.Log.Warn("leases of virtual nodes that are handed over will never end: their messages are dead letters",
+			"leases", len(hand)-len(parts))
 		for _, v := range hand {
 			if busy[v.Index] > 0 {
 				parts = append(parts, v.Part())
@@ -142,7 +144,8 @@ func (t *Ownership) takeOver(ctx context.Context, f Frontier, table *ring.Table,
 	if err != nil {
 		return err
 	}
-	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", open, "visits", visits, "took", time.Since(start))
+	t.cfg.Log.Info("virtual nodes were taken over", "virtual_nodes", n, "open_urls", open, "visits", visits,
+		"took", time.Since(start))
 	t.reclaimAfter(t.cfg.Patience)
 	return nil
 }
@@ -157,7 +160,8 @@ func (t *Ownership) noteDepartures(table *ring.Table) {
 	}
 	for m := range t.members {
 		if !now[m] {
-			t.cfg.Log.Info("a node has left the ring: pages whose links it had are fetched again", "node", m.name, "after", t.cfg.Patience)
+			t.cfg.Log.Info("a node has left the ring: pages whose links it had are fetched again", "node", m.name,
+				"after", t.cfg.Patience)
 			t.reclaimAfter(t.cfg.Patience)
 		}
 	}

@@ -215,7 +215,8 @@ func urls(t testing.TB, n int) []crawl.Task {
 
 func begin(t *testing.T, n *node) *Ownership {
 	t.Helper()
-	tt, err := Begin(context.Background(), Config{Node: "a", Patience: 20 * time.Second, Quiet: func(context.Context) bool { return n.quiet }, Log: slog.New(slog.DiscardHandler)},
+	tt, err := Begin(context.Background(), Config{Node: "a", Patience: 20 * time.Second,
+		Quiet: func(context.Context) bool { return n.quiet }, Log: slog.New(slog.DiscardHandler)},
 		Deps{Member: n, Members: n, Ledger: n, Following: n})
 	if err != nil {
 		t.Fatal(err)
@@ -322,12 +323,14 @@ func TestANodeReadsTheLedgerBeforeItLeasesWhatItGot(t *testing.T) {
 		n.change(func() { n.table = dead })
 		synctest.Wait()
 		if l, h, o := places(tt, n.open); l != lease || h != hold+others || o != 0 {
-			t.Errorf("while the ledger cannot be read: %d leased, %d held, %d others'; before %d, %d, %d", l, h, o, lease, hold, others)
+			t.Errorf("while the ledger cannot be read: %d leased, %d held, %d others'; before %d, %d, %d", l, h, o, lease, hold,
+				others)
 		}
 		time.Sleep(5 * time.Second)
 		epoch := fmt.Sprint("raise ", dead.Epoch())
 		queue := fmt.Sprint("queue ", others)
-		want := []string{epoch, epoch, "open", queue, epoch, "open", queue, "finish 8 recovering"} // two tries failed: at open, at finish
+		// two tries failed: at open, at finish
+		want := []string{epoch, epoch, "open", queue, epoch, "open", queue, "finish 8 recovering"}
 		if got := n.said(); !slices.Equal(got, want) {
 			t.Errorf("calls %q, want %q", got, want)
 		}
@@ -373,7 +376,8 @@ func TestPagesWhoseLinksWereLostAreFetchedAgain(t *testing.T) {
 			t.Errorf("a node that joins loses nothing: %q", got)
 		}
 		gone := time.Now()
-		left, err := n.table.Reconcile(ring.Seen{Present: map[string]struct{}{"a": {}, "b": {}}, Dead: map[string]uint64{"c": 3}})
+		left, err := n.table.Reconcile(ring.Seen{Present: map[string]struct{}{"a": {}, "b": {}},
+			Dead: map[string]uint64{"c": 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,7 +437,8 @@ func TestWhatIsStuckIsTakenBackOnDemand(t *testing.T) {
 		asked := time.Now()
 		tt.TakeBack()
 		time.Sleep(2 * idleLook)
-		if got := n.said(); !slices.Contains(got, "reopen 1") || asked.Sub(n.before) > 21*time.Second || asked.Sub(n.before) < 19*time.Second {
+		if got := n.said(); !slices.Contains(got, "reopen 1") || asked.Sub(n.before) > 21*time.Second ||
+			asked.Sub(n.before) < 19*time.Second {
 			t.Errorf("calls %q, for pages expected %v ago", got, asked.Sub(n.before))
 		}
 	})

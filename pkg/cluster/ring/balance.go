@@ -6,7 +6,8 @@ import "slices"
 // others; nothing moves between two of them.
 func (d *draft) fit(i int) {
 	total := d.weights()
-	share := int((int64(len(d.owner))*int64(d.nodes[i].Weight)*2 + total - 1) / (2 * total)) // halves are rounded down: less moves
+	// halves are rounded down: less moves
+	share := int((int64(len(d.owner))*int64(d.nodes[i].Weight)*2 + total - 1) / (2 * total))
 	if k := share - d.counts[i]; k > 0 {
 		d.attract(i, k)
 	} else {
@@ -80,7 +81,8 @@ func (d *draft) shed(from, k int, dead bool) {
 		if best < 0 {
 			return
 		}
-		if back := int(d.from[v]); d.step[v] == Handing && back != from && d.takes(back) && d.surplus(back, total) == d.surplus(best, total) {
+		if back := int(d.from[v]); d.step[v] == Handing && back != from && d.takes(back) &&
+			d.surplus(back, total) == d.surplus(best, total) {
 			best = back
 		}
 		d.give(v, best, dead)

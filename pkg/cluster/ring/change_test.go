@@ -21,7 +21,8 @@ func TestAnySequenceOfChangesKeepsBalanceAndMovesLittle(t *testing.T) {
 			name := fmt.Sprintf("n%d", rapid.IntRange(0, 9).Draw(t, "node"))
 			was, known := r.Node(name)
 			before, err := r, error(nil)
-			switch op := rapid.SampledFrom([]string{"join", "join", "join", "drain", "dead", "finish", "return"}).Draw(t, "change"); {
+			switch op := rapid.SampledFrom([]string{"join", "join", "join", "drain", "dead", "finish", "return"}).Draw(t,
+				"change"); {
 			case op == "join" && (!known || was.State == Gone):
 				incarnation++
 				w := Unit
@@ -66,7 +67,8 @@ func sound(t rapid.TB, before, after *Table, name string) {
 		}
 	}
 	for v := range after.owner {
-		if a, b := before.Vnode(v), after.Vnode(v); a.Owner != b.Owner && b.Owner != "" && b.Since != after.Epoch() && b.Since <= before.Epoch() {
+		if a, b := before.Vnode(v), after.Vnode(v); a.Owner != b.Owner && b.Owner != "" && b.Since != after.Epoch() &&
+			b.Since <= before.Epoch() {
 			t.Fatalf("virtual node %d changed its owner and is said to be there since %d", v, b.Since)
 		}
 	}
@@ -152,8 +154,8 @@ func TestAJoinMovesItsShareAndALeaveTheSame(t *testing.T) {
 		joined := must(t, Must(r.Join(node("x", c.weight, 1000))), nil)
 		there := settled(t, joined)
 		ideal := float64(c.weight) / (float64(c.weight) + float64(c.nodes)*float64(Unit))
-		for name, m := range map[string]Movement{"join": compare(t, r, joined), "leave": compare(t, there, Must(there.Drain("x"))),
-			"death": compare(t, there, Must(there.Dead("x", 1000)))} {
+		for name, m := range map[string]Movement{"join": compare(t, r, joined),
+			"leave": compare(t, there, Must(there.Drain("x"))), "death": compare(t, there, Must(there.Dead("x", 1000)))} {
 			if q := m.Part() / ideal; q < 0.8 || q > 1.2 {
 				t.Errorf("%s of weight %s among %d: moved %.4f, ideal %.4f", name, c.weight, c.nodes, m.Part(), ideal)
 			}

@@ -127,7 +127,8 @@ func TestATableOf1000NodesFitsANodeOfZooKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("256,000 virtual nodes on 1,000 nodes: %d octets, %d while a quarter moves; %d as JSON", quiet, size(), len(text))
+	t.Logf("256,000 virtual nodes on 1,000 nodes: %d octets, %d while a quarter moves; %d as JSON", quiet, size(),
+		len(text))
 	for v := range r.owner {
 		r.since[v] = rnd.Uint64N(1 << 60)
 	}

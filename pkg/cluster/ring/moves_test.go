@@ -18,7 +18,8 @@ type world struct {
 	said  map[string]Done // what nodes say that they have done; folded at any time, also when they are dead
 	// forge changes what was said before it is folded; nil: nothing does.
 	forge func(*Table, *Done)
-	urls  []map[int]string // by virtual node: the node in whose broker each queued URL is; absent: only the ledger knows it
+	// by virtual node: the node in whose broker each queued URL is; absent: only the ledger knows it
+	urls []map[int]string
 }
 
 // actor is a living node.
@@ -121,7 +122,8 @@ func (w *world) work(name string, pick int) {
 	}
 	if len(regain) > 0 {
 		v := regain[pick%len(regain)]
-		if now := w.table.Vnode(v.Index); now.Owner == name && now.Since == v.Since { // else what it reads is a copy that helps nobody
+		// else what it reads is a copy that helps nobody
+		if now := w.table.Vnode(v.Index); now.Owner == name && now.Since == v.Since {
 			for u := range urlsOfVnode {
 				w.urls[v.Index][u] = name
 			}

@@ -54,7 +54,8 @@ func TestKeysOfPartitions(t *testing.T) {
 }
 
 func TestTheDelayGrowsWithTheNodesWhenURLsOfAHostAreSpread(t *testing.T) {
-	for p, want := range map[Partition]time.Duration{ByHost: time.Second, ByDomain: time.Second, ByIP: time.Second, ByURL: 3 * time.Second} {
+	for p, want := range map[Partition]time.Duration{ByHost: time.Second, ByDomain: time.Second, ByIP: time.Second,
+		ByURL: 3 * time.Second} {
 		r := Must(Create(100, p, 1))
 		if r.Delay(time.Second) != time.Second {
 			t.Errorf("%s: %v without a node", p, r.Delay(time.Second))

@@ -58,7 +58,8 @@ func Compare(before, after *Table) (Movement, error) {
 	for _, name := range sortedKeys(counts, func(a, b string) bool { return a < b }) {
 		m.Shares = append(m.Shares, counts[name])
 	}
-	for _, w := range sortedKeys(flows, func(a, b way) bool { return a.from < b.from || a.from == b.from && a.to < b.to }) {
+	for _, w := range sortedKeys(flows,
+		func(a, b way) bool { return a.from < b.from || a.from == b.from && a.to < b.to }) {
 		m.Flows = append(m.Flows, Flow{w.from, w.to, flows[w]})
 	}
 	return m, nil

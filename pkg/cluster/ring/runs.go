@@ -28,7 +28,8 @@ func (t *Table) Runs() []Run {
 			rows[k].Count++
 			continue
 		}
-		rows = append(rows, Run{First: first, Last: last, Vnode: i, Count: 1, Owner: v.Owner, Step: v.Step, From: v.From, Since: v.Since})
+		rows = append(rows, Run{First: first, Last: last, Vnode: i, Count: 1, Owner: v.Owner, Step: v.Step, From: v.From,
+			Since: v.Since})
 	}
 	return rows
 }

@@ -11,8 +11,9 @@ import (
 // Hash, seed and range make the virtual node of a host. They must be the same in every build and on every processor.
 func TestTheVirtualNodeOfAKeyIsFixedForEver(t *testing.T) {
 	r := Must(CreateBy(XXH3, 256_000, ByHost, 0x5eed))
-	for key, want := range map[string]int{"": 82636, "example.com": 226251, "example.com:8080": 88855, "xn--bcher-kva.example": 74635,
-		"a-host-name-that-is-longer-than-the-two-hundred-and-forty-octets-of-the-short-path" + fmt.Sprintf("%d", make([]byte, 100)): 161161} {
+	for key, want := range map[string]int{"": 82636, "example.com": 226251, "example.com:8080": 88855,
+		"xn--bcher-kva.example": 74635, "a-host-name-that-is-longer-than-the-two-hundred-and-forty-octets-of-the-short-path" +
+			fmt.Sprintf("%d", make([]byte, 100)): 161161} {
 		if got := r.VnodeOf(key); got != want {
 			t.Errorf("%q is in %d, was in %d", key, got, want)
 		}
@@ -125,7 +126,8 @@ func TestPlanSaysWhatTheChangeThenMoves(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, plan, err)
 		}
 	}
-	for _, bad := range []Change{{}, {Join: "a", Weight: Unit, Leave: "n1"}, {Join: "n1", Weight: Unit}, {Leave: "x"}, {Join: "x"}} {
+	for _, bad := range []Change{{}, {Join: "a", Weight: Unit, Leave: "n1"}, {Join: "n1", Weight: Unit}, {Leave: "x"},
+		{Join: "x"}} {
 		if _, err := r.Plan(bad); err == nil {
 			t.Errorf("plan of %+v", bad)
 		}

@@ -40,5 +40,6 @@ func (t *Table) Admits(k Token, vnode int) error {
 	case t.step[vnode] == Handing && int(t.from[vnode]) == i:
 		return nil
 	}
-	return fmt.Errorf("node %s at epoch %d, virtual node %d of %s since %d: %w", k.Node, k.Epoch, vnode, t.name(t.owner[vnode]), t.since[vnode], ErrFenced)
+	return fmt.Errorf("node %s at epoch %d, virtual node %d of %s since %d: %w", k.Node, k.Epoch, vnode,
+		t.name(t.owner[vnode]), t.since[vnode], ErrFenced)
 }

@@ -35,7 +35,8 @@ func newProxy(t testing.TB, server string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{t: t, server: server, listener: l, whole: make(chan struct{}), conns: map[net.Conn]struct{}{}, heads: map[uint64][]byte{}}
+	p := &proxy{t: t, server: server, listener: l, whole: make(chan struct{}), conns: map[net.Conn]struct{}{},
+		heads: map[uint64][]byte{}}
 	close(p.whole)
 	p.wg.Go(p.accept)
 	t.Cleanup(p.close)
@@ -161,7 +162,8 @@ func (p *proxy) end(head []byte) error {
 		return err
 	}
 	defer c.Close()
-	request := binary.BigEndian.AppendUint32(nil, 0) // ConnectRequest: protocol, last transaction, timeout, session, password
+	// ConnectRequest: protocol, last transaction, timeout, session, password
+	request := binary.BigEndian.AppendUint32(nil, 0)
 	request = append(request, make([]byte, 8)...)
 	request = append(request, head[8:12]...)
 	request = append(request, head[12:]...)

@@ -37,7 +37,8 @@ func TestZooKeeperHoldsTheLargestTable(t *testing.T) {
 	if b, _, err := c.Get("/" + path); err != nil || len(b) != ring.MaxEncoded {
 		t.Errorf("%d octets, %v", len(b), err)
 	}
-	if _, err := c.Create("/"+path+"-too-large", make([]byte, 2*ring.MaxEncoded), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err == nil {
+	if _, err := c.Create("/"+path+"-too-large", make([]byte, 2*ring.MaxEncoded), zk.FlagEphemeral,
+		zk.WorldACL(zk.PermAll)); err == nil {
 		t.Error("there is no limit")
 	}
 }

@@ -30,8 +30,8 @@ func New(cfg Config) (*Store, error) {
 
 // Open implements member.Store. It makes the ring's paths where they are missing.
 func (s *Store) Open(ctx context.Context) (member.Session, error) {
-	x := &session{cfg: s.cfg, log: s.cfg.log(), link: &link{asked: s.cfg.Timeout}, changed: make(chan struct{}, 1), ended: make(chan struct{}),
-		begun: make(chan struct{})}
+	x := &session{cfg: s.cfg, log: s.cfg.log(), link: &link{asked: s.cfg.Timeout}, changed: make(chan struct{}, 1),
+		ended: make(chan struct{}), begun: make(chan struct{})}
 	if err := x.connect(); err != nil {
 		return nil, fmt.Errorf("zookeeper at %s: %w", s.address(), err)
 	}
@@ -251,8 +251,8 @@ func (x *session) explain(err error) error {
 	case errors.Is(err, zk.ErrSessionExpired), errors.Is(err, zk.ErrClosing):
 		return fmt.Errorf("%w: %w", member.ErrEnded, err)
 	case errors.Is(err, zk.ErrNoAuth):
-		return fmt.Errorf("%w: zookeeper, user %q: what is there belongs to another user, or the password is wrong; check zookeeper.user and "+
-			"zookeeper.password: %w", member.ErrDenied, x.cfg.User, err)
+		return fmt.Errorf("%w: zookeeper, user %q: what is there belongs to another user, or the password is wrong; check "+
+			"zookeeper.user and zookeeper.password: %w", member.ErrDenied, x.cfg.User, err)
 	}
 	return err
 }

@@ -76,7 +76,8 @@ const holdTime = time.Second
 
 // Read implements net.Conn. The library reads the first answer to its last octet and no further.
 func (c *conn) Read(b []byte) (int, error) {
-	if c.again && !c.held && c.link.watches.Load() != 0 && len(c.head) == headLength && c.read >= 4+int64(binary.BigEndian.Uint32(c.head)) {
+	if c.again && !c.held && c.link.watches.Load() != 0 && len(c.head) == headLength &&
+		c.read >= 4+int64(binary.BigEndian.Uint32(c.head)) {
 		c.held = true
 		select {
 		case <-c.rewatched:

@@ -27,7 +27,8 @@ const timeout = 3 * time.Second
 // config is that of a ring of the test's own.
 func config(server string) zookeeper.Config {
 	cfg := zookeeper.Default()
-	cfg.Servers, cfg.Root, cfg.Timeout, cfg.Log = []string{server}, "/test/"+rand.Text(), timeout, slog.New(slog.DiscardHandler)
+	cfg.Servers, cfg.Root, cfg.Timeout, cfg.Log = []string{server}, "/test/"+rand.Text(), timeout,
+		slog.New(slog.DiscardHandler)
 	return cfg
 }
 
@@ -125,7 +126,8 @@ func TestWatchesSurviveReconnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed(t, s, "a change while the connection was broken", func(v member.View) bool { return v.Table != nil && v.Table.Epoch() == after.Epoch() })
+		changed(t, s, "a change while the connection was broken",
+			func(v member.View) bool { return v.Table != nil && v.Table.Epoch() == after.Epoch() })
 	}
 }
 
@@ -224,7 +226,8 @@ func TestMembersOutliveRestartsOfTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		mc := member.Default()
-		mc.Node, mc.Vnodes, mc.Grace, mc.Log = ring.Node{Name: name, Address: name + ":1", Weight: ring.Unit}, 64, time.Minute, slog.New(slog.DiscardHandler)
+		mc.Node, mc.Vnodes, mc.Grace, mc.Log = ring.Node{Name: name, Address: name + ":1", Weight: ring.Unit}, 64,
+			time.Minute, slog.New(slog.DiscardHandler)
 		m, err := member.New(s, mc)
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +270,8 @@ func TestMembersOutliveRestartsOfTheServer(t *testing.T) {
 			t.Errorf("after %v: %+v", how, n)
 		}
 		await("a change reaches the table after "+strings.Join(how, ", "), func() bool {
-			return errors.Is(a.Drain(t.Context(), "nobody"), ring.ErrUnknown) // until the library has connected again: an error that passes
+			// until the library has connected again: an error that passes
+			return errors.Is(a.Drain(t.Context(), "nobody"), ring.ErrUnknown)
 		})
 	}
 }

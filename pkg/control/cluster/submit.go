@@ -152,7 +152,8 @@ func (c *Cluster) queueLists(ctx context.Context, s control.Submission, out *con
 }
 
 // queueProvided queues what the nodes of a job's pipeline give, from this machine.
-func (c *Cluster) queueProvided(ctx context.Context, job *crawl.Job, bad func(node string, line int, err error)) (map[string]seedlist.Count, error) {
+func (c *Cluster) queueProvided(ctx context.Context, job *crawl.Job,
+	bad func(node string, line int, err error)) (map[string]seedlist.Count, error) {
 	out := map[string]seedlist.Count{}
 	lists, err := node.ProvidedLists(job)
 	for id, list := range lists {
@@ -171,5 +172,6 @@ func checkOrder(job *crawl.Job) error {
 	if job.Order != crawl.OrderBreadth {
 		return nil
 	}
-	return control.Misusef("order breadth: a cluster crawls by priority; `whirlpool crawl` crawls level by level, into a directory")
+	return control.Misusef("order breadth: a cluster crawls by priority; `whirlpool crawl` crawls level by level, into " +
+		"a directory")
 }

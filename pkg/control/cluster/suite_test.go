@@ -74,7 +74,8 @@ func TestPluginsOfAJobAreCheckedAndPinned(t *testing.T) {
 		done, fresh := c.Submit(t.Context(), control.Submission{Job: with(use), Fresh: true})
 		_, revise := c.Revise(t.Context(), job.ID, change)
 		for what, err := range map[string]error{"submit": submit, "fresh": fresh, "revise": revise} {
-			if misuse := (*control.Misuse)(nil); !errors.As(err, &misuse) || !strings.Contains(err.Error(), "pipeline.nodes[0].use") || !strings.Contains(err.Error(), why) {
+			if misuse := (*control.Misuse)(nil); !errors.As(err, &misuse) ||
+				!strings.Contains(err.Error(), "pipeline.nodes[0].use") || !strings.Contains(err.Error(), why) {
 				t.Errorf("%s: %v; want %q", what, err, why)
 			}
 		}
@@ -94,7 +95,8 @@ func TestPluginsOfAJobAreCheckedAndPinned(t *testing.T) {
 	if err != nil || done.Job.Pipeline.Nodes[0].Digest != p.Digest {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if again, err := c.Submit(t.Context(), control.Submission{Job: with("shop/v@1.0.0")}); err != nil || len(again.Changes) > 0 {
+	if again, err := c.Submit(t.Context(), control.Submission{Job: with("shop/v@1.0.0")}); err != nil ||
+		len(again.Changes) > 0 {
 		t.Errorf("the same job again changes %+v, %v", again.Changes, err)
 	}
 }

@@ -46,8 +46,9 @@ func (c *Cluster) View() (*report.Cluster, error) {
 	}
 	return report.NewCluster(report.ClusterSources{Name: c.name(), Jobs: db.Jobs(), Revisions: db.Jobs(),
 		Templates: db.RenderStats(),
-		Left:      db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(), Hosts: db.Hosts(), Robots: db.Hosts(), Attempts: db.AttemptLog(), Broker: c.Bus, Ring: ring, Following: following,
-		Unkept: db.Unkept(), Spending: db.Spending(), Looks: db.QueueLooks(), Revisits: db.Revisits(),
+		Left:      db.URLs(), Ledger: db.URLs(), Fingerprints: db.ContentSet(), Hosts: db.Hosts(), Robots: db.Hosts(),
+		Attempts: db.AttemptLog(), Broker: c.Bus, Ring: ring, Following: following, Unkept: db.Unkept(),
+		Spending: db.Spending(), Looks: db.QueueLooks(), Revisits: db.Revisits(),
 		Records: func(id crawl.JobID) report.Records { return c.Mongo.Job(id) }, Lately: c.Lately})
 }
 

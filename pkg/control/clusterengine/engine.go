@@ -37,8 +37,8 @@ var _ workflow.Engine = (*Engine)(nil)
 
 // New returns the engine of a cluster. dir is for what it copies of executions to answer quickly: see Mirror.
 func New(c *cluster.Cluster, dir string, log *slog.Logger) *Engine {
-	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, list: c.Letters, quiet: map[crawl.JobID]*quiet{}, letters: map[crawl.JobID]*letters{},
-		waits: map[crawl.JobID]waits{}, mirrors: map[crawl.JobID]*mirror{}}
+	return &Engine{Cluster: c, dir: dir, log: log, now: time.Now, list: c.Letters, quiet: map[crawl.JobID]*quiet{},
+		letters: map[crawl.JobID]*letters{}, waits: map[crawl.JobID]waits{}, mirrors: map[crawl.JobID]*mirror{}}
 }
 
 // Submit implements workflow.Engine. What the cluster refuses, it refuses for ever.

@@ -29,7 +29,8 @@ type letters struct {
 // countLetters is how many dead letters a job has, as of a moment ago, and the nodes whose brokers do not answer, which
 // is no error: crawls of the other nodes go on. Where the count takes longer than patience, the one before it is told.
 // A patience of 0 waits for the end of the count, or for its error.
-func (e *Engine) countLetters(ctx context.Context, id crawl.JobID, patience time.Duration) (n int64, away string, err error) {
+func (e *Engine) countLetters(ctx context.Context, id crawl.JobID,
+	patience time.Duration) (n int64, away string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.letters[id]

@@ -53,7 +53,8 @@ func (e *Engine) Mirror(ctx context.Context, id crawl.JobID) {
 	e.mirrors[id] = m
 	go func() {
 		for err := m.run(ctx); err != nil && ctx.Err() == nil; err = m.run(ctx) {
-			e.log.Warn("lists and search of an execution are behind: what it is read from cannot be copied, and is copied anew in a moment",
+			e.log.Warn("lists and search of an execution are behind: what it is read from cannot be copied, and is copied "+
+				"anew in a moment",
 				"execution", id, "error", err)
 			select {
 			case <-ctx.Done():
@@ -95,9 +96,10 @@ func (m *mirror) run(ctx context.Context) (err error) {
 	tended := make(chan struct{})
 	go func() { defer close(tended); cancel(m.tend(ctx)) }()
 	defer func() { cancel(nil); <-tended }()
-	err = m.e.Postgres.AttemptLog().Follow(ctx, m.id, crawl.LogSelection{}, 0, mirrorEvery, func(l *crawl.LogLine, _ int64) error {
-		return m.add(l)
-	})
+	err = m.e.Postgres.AttemptLog().Follow(ctx, m.id, crawl.LogSelection{}, 0, mirrorEvery,
+		func(l *crawl.LogLine, _ int64) error {
+			return m.add(l)
+		})
 	if errors.Is(err, errMirrored) {
 		return nil
 	}
@@ -180,7 +182,8 @@ func (e *Engine) toCome(id crawl.JobID) int64 {
 }
 
 // Source is where the explorer reads an execution: what is copied of it.
-func (e *Engine) Source(ctx, running context.Context, id crawl.JobID, began func(context.Context, crawl.JobID) (*crawl.Job, error)) (*explore.Source, error) {
+func (e *Engine) Source(ctx, running context.Context, id crawl.JobID,
+	began func(context.Context, crawl.JobID) (*crawl.Job, error)) (*explore.Source, error) {
 	job, err := e.Job(ctx, id)
 	if err == nil && job == nil { // it was not submitted yet
 		job, err = began(ctx, id)

@@ -27,7 +27,8 @@ const (
 
 // recordWaits are between two looks for a record that its line tells of. It may be stored later, or never: the page is
 // a copy of another, or is not kept.
-var recordWaits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
+var recordWaits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second,
+	30 * time.Second}
 
 // pageLines reads records as lines of pages.jsonl; see mongo.Job.PageLines.
 type pageLines interface {
@@ -64,8 +65,8 @@ type missing struct {
 }
 
 func newRecords(from pageLines, to, wanted *os.File) *records {
-	r := &records{from: from, to: bufio.NewWriterSize(to, flushEvery), wanted: wanted, now: time.Now, pace: pace.Pace{Beside: true},
-		missing: make([][]missing, len(recordWaits)+1)}
+	r := &records{from: from, to: bufio.NewWriterSize(to, flushEvery), wanted: wanted, now: time.Now,
+		pace: pace.Pace{Beside: true}, missing: make([][]missing, len(recordWaits)+1)}
 	r.rest = func(worked time.Duration) time.Duration { return recordRests * r.pace.Rest(worked) }
 	return r
 }
@@ -198,5 +199,6 @@ func (r *records) toCome() int64 {
 func (r *records) left() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.tail) > 0 || r.read < r.written || slices.ContainsFunc(r.missing, func(l []missing) bool { return len(l) > 0 })
+	return len(r.tail) > 0 || r.read < r.written ||
+		slices.ContainsFunc(r.missing, func(l []missing) bool { return len(l) > 0 })
 }

@@ -41,7 +41,8 @@ func keyNumber(n int) (k weburl.Key) {
 }
 
 // recordsUnderTest copies from a store in memory; its clock is moved by the test, and its rests are counted.
-func recordsUnderTest(t *testing.T, from *memoryLines, now *time.Time, rest time.Duration) (r *records, copied func() []string) {
+func recordsUnderTest(t *testing.T, from *memoryLines, now *time.Time,
+	rest time.Duration) (r *records, copied func() []string) {
 	t.Helper()
 	open := func(name string) *os.File {
 		f, err := os.Create(filepath.Join(t.TempDir(), name))
@@ -145,7 +146,8 @@ func TestRecordsRestBetweenBatches(t *testing.T) {
 // The records of a small job are copied without a rest, however busy the machine is.
 func TestTheFirstRecordsAreCopiedAtOnce(t *testing.T) {
 	now := time.Unix(1000, 0)
-	from := &memoryLines{lines: map[weburl.Key]string{}, asked: map[weburl.Key]int{}, took: func() { now = now.Add(prompt / 4) }}
+	from := &memoryLines{lines: map[weburl.Key]string{}, asked: map[weburl.Key]int{},
+		took: func() { now = now.Add(prompt / 4) }}
 	r, copied := recordsUnderTest(t, from, &now, time.Hour)
 	for i := range 10 * recordBatch {
 		from.lines[keyNumber(i)] = "r"

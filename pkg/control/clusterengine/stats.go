@@ -24,8 +24,8 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	if err != nil {
 		return nil, err
 	}
-	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts, Statuses: tally.Statuses,
-		Excluded: tally.Excluded}
+	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: openOf(tally), Verdicts: tally.Verdicts,
+		Statuses: tally.Statuses, Excluded: tally.Excluded}
 	if s.Records, err = e.countRecords(ctx, id); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ const maxLogLine = 1 << 20
 
 // Lines hands the whole lines of a directory's crawl.log to each, in their order.
 func Lines(ctx context.Context, dir string, each func(l *crawl.LogLine, raw []byte) error) error {
-	return linesFrom(ctx, dir, 0, false, func(l *crawl.LogLine, raw []byte, _ int64) error { return each(l, raw[:len(raw)-1]) })
+	return linesFrom(ctx, dir, 0, false,
+		func(l *crawl.LogLine, raw []byte, _ int64) error { return each(l, raw[:len(raw)-1]) })
 }
 
 // followEvery is how often a log that is followed is looked at.
@@ -45,7 +46,8 @@ const followEvery = 300 * time.Millisecond
 
 // linesFrom hands the whole lines from a place on to each, with the place behind each of them, and with follow those
 // that are written until ctx is done.
-func linesFrom(ctx context.Context, dir string, from int64, follow bool, each func(l *crawl.LogLine, raw []byte, next int64) error) error {
+func linesFrom(ctx context.Context, dir string, from int64, follow bool,
+	each func(l *crawl.LogLine, raw []byte, next int64) error) error {
 	file, err := os.Open(filepath.Join(dir, "crawl.log"))
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ func checkRoom(dir string) error {
 		_ = errors.Join(f.Close(), os.Remove(f.Name())) // best effort
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("the disk of %s is full, and opening the state of its crawl takes %d KiB: make room and ask again", dir, room>>10)
+		return fmt.Errorf("the disk of %s is full, and opening the state of its crawl takes %d KiB: make room and ask again",
+			dir, room>>10)
 	}
 	return nil // whatever else is wrong there, the store says it better
 }

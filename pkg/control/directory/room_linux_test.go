@@ -39,7 +39,8 @@ func TestAFullDiskIsSaidAtOnce(t *testing.T) {
 			block = block[:len(block)/2] // to the last byte
 		}
 	}
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is full") || !strings.Contains(err.Error(), dir) {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is full") ||
+		!strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "state", ".room-*")); err != nil || len(left) > 0 {

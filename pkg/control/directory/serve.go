@@ -90,7 +90,8 @@ func (m *monitor) moment() report.Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.l.Frontier().Stats()
-	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: s.ActiveHosts, Waiting: s.Waiting, NextDue: s.NextDue}
+	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: s.ActiveHosts, Waiting: s.Waiting,
+		NextDue: s.NextDue}
 	moment := report.Moment{Frontier: f, Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
 	if fresh, ok := m.l.Frontier().Freshness(m.l.Job.ID); ok {
 		moment.Freshness = &fresh

@@ -35,9 +35,9 @@ func (e *Engine) Progress(ctx context.Context, id crawl.JobID) (workflow.Progres
 	if err != nil || !known {
 		return workflow.Progress{}, err
 	}
-	return workflow.Progress{Known: true, Ended: s.Ended, Revised: s.Revised, Held: s.Held, HeldBy: s.HeldBy, Stopped: s.Stopped,
-		InFlight: s.InFlight, Braked: e.Braked(), Fault: s.Fault, Pages: s.Pages, Queued: s.Queued, Letters: s.Letters,
-		Troubles: e.troubles(id)}, nil
+	return workflow.Progress{Known: true, Ended: s.Ended, Revised: s.Revised, Held: s.Held, HeldBy: s.HeldBy,
+		Stopped: s.Stopped, InFlight: s.InFlight, Braked: e.Braked(), Fault: s.Fault, Pages: s.Pages, Queued: s.Queued,
+		Letters: s.Letters, Troubles: e.troubles(id)}, nil
 }
 
 // Job returns a job as it was last revised; nil: the engine does not know it.

@@ -88,8 +88,8 @@ func TestFiguresAreThoseOfTheJob(t *testing.T) {
 	if few.Bound != "max_pages 20" || few.Open == 0 || whole.Bound != "" {
 		t.Errorf("the part is bound by %q with %d URLs open, the whole by %q", few.Bound, few.Open, whole.Bound)
 	}
-	if few.Pages != 20 || whole.Pages < 100 || whole.Open != 0 || whole.Hosts != 5 || whole.Bytes == 0 || whole.Copies == 0 ||
-		few.Records != 20 || sum(whole.Depths) != whole.Pages || whole.DurationS <= 0 {
+	if few.Pages != 20 || whole.Pages < 100 || whole.Open != 0 || whole.Hosts != 5 || whole.Bytes == 0 ||
+		whole.Copies == 0 || few.Records != 20 || sum(whole.Depths) != whole.Pages || whole.DurationS <= 0 {
 		t.Errorf("whole: %+v; part: %+v", whole, few)
 	}
 	for _, id := range []crawl.JobID{"part-1", "whole-1"} {
@@ -173,7 +173,8 @@ func TestALiveJobIsListed(t *testing.T) {
 	check(t, e.Hold(ctx, "live-1", false))
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		hosts, err := live.Hosts(ctx, "live-1")
-		if err == nil && len(hosts) > 0 && hosts[0].Why != "" && hosts[0].Key != "" && hosts[0].Queued+int64(hosts[0].InFlight) > 0 {
+		if err == nil && len(hosts) > 0 && hosts[0].Why != "" && hosts[0].Key != "" &&
+			hosts[0].Queued+int64(hosts[0].InFlight) > 0 {
 			break
 		}
 		if time.Now().After(deadline) {

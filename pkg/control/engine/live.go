@@ -32,8 +32,8 @@ func (l Live) Hosts(_ context.Context, id crawl.JobID) ([]explore.HostNow, error
 	out := make([]explore.HostNow, len(all))
 	for i := range all {
 		h := &all[i]
-		out[i] = explore.HostNow{Key: h.Key, Queued: h.Queued, InFlight: h.InFlight, Held: h.Held, Next: h.Next, Why: string(h.Why), Text: h.Text,
-			Until: h.Next, Backoff: h.Backoff, Robots: h.Robots, Address: h.Address}
+		out[i] = explore.HostNow{Key: h.Key, Queued: h.Queued, InFlight: h.InFlight, Held: h.Held, Next: h.Next,
+			Why: string(h.Why), Text: h.Text, Until: h.Next, Backoff: h.Backoff, Robots: h.Robots, Address: h.Address}
 	}
 	return out, nil
 }
@@ -48,7 +48,8 @@ func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err
 	if err != nil || !known {
 		return s, err
 	}
-	s = explore.Sample{At: time.Now().UTC(), Pages: tally.Pages, Known: tally.Claimed, Queued: state.Queued, InFlight: int64(state.InFlight)}
+	s = explore.Sample{At: time.Now().UTC(), Pages: tally.Pages, Known: tally.Claimed, Queued: state.Queued,
+		InFlight: int64(state.InFlight)}
 	for _, n := range tally.Verdicts {
 		s.Done += n
 	}

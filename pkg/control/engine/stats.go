@@ -22,8 +22,9 @@ func (e *Engine) Stats(ctx context.Context, id crawl.JobID) (*workflow.Stats, er
 	if err != nil {
 		return nil, err
 	}
-	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: tally.Claimed, Verdicts: tally.Verdicts, Statuses: tally.Statuses,
-		Excluded: tally.Excluded, Records: census.Records, Hosts: census.Hosts, Clusters: census.Clusters, Copies: census.Copies}
+	s := &workflow.Stats{Pages: tally.Pages, Claimed: tally.Claimed, Open: tally.Claimed, Verdicts: tally.Verdicts,
+		Statuses: tally.Statuses, Excluded: tally.Excluded, Records: census.Records, Hosts: census.Hosts,
+		Clusters: census.Clusters, Copies: census.Copies}
 	for _, n := range tally.Verdicts {
 		s.Open -= n
 	}

@@ -42,9 +42,10 @@ func (e *Engine) View(ctx context.Context, id crawl.JobID) (report.View, error) 
 	if e.lines != nil {
 		lines = indexedLog{log, e.lines}
 	}
-	src := report.Sources{Dir: e.JobDir(id), Job: s.Job, Jobs: store.Jobs(), Left: store.URLs(), Ledger: store.URLs(), Hosts: store.Hosts(),
-		Robots: store.Hosts(), Log: lines, Queues: lengths{e, id}, Pages: pages, Journal: journal{store.Journal(), id},
-		Dead: letters{store.DeadLetters(), id}, Auditor: auditor{store, id}, Templates: store.RenderStats(), Spending: store.Spending()}
+	src := report.Sources{Dir: e.JobDir(id), Job: s.Job, Jobs: store.Jobs(), Left: store.URLs(), Ledger: store.URLs(),
+		Hosts: store.Hosts(), Robots: store.Hosts(), Log: lines, Queues: lengths{e, id}, Pages: pages,
+		Journal: journal{store.Journal(), id}, Dead: letters{store.DeadLetters(), id}, Auditor: auditor{store, id},
+		Templates: store.RenderStats(), Spending: store.Spending()}
 	if !s.Ended && !s.Stopped {
 		src.Live = func() report.Moment { return e.moment(id) }
 	}

@@ -9,7 +9,8 @@ import (
 
 func TestRulesAreReadBack(t *testing.T) {
 	rules := []crawl.SiteRule{
-		{Name: "a: b", Host: "x.test", Match: `^https?://[^/]+/p/[0-9]+(?:[?#]|$)`, Links: []crawl.LinkWeight{{Match: "/p", Weight: 9}},
+		{Name: "a: b", Host: "x.test", Match: `^https?://[^/]+/p/[0-9]+(?:[?#]|$)`,
+			Links: []crawl.LinkWeight{{Match: "/p", Weight: 9}},
 			Fields: []crawl.FieldRule{{Name: "price", CSS: `th:matchesOwn(^\s*Price "net"\s*:?\s*$) + td`, Regex: `€\s+(.+?)$`},
 				{Name: "yes", XPath: "//a[@href='#']", Attr: "href", List: true, Type: "string"}}},
 		{},

@@ -23,7 +23,8 @@ func checkShape(data []byte) error {
 	}
 	s := shape{parts: map[*yaml.Node]int{}}
 	if s.size(&doc) > maxParts {
-		s.faults = append(s.faults, faultAt(&doc, "", "the file names parts of itself too often: with them it has more than %d", maxParts))
+		s.faults = append(s.faults, faultAt(&doc, "",
+			"the file names parts of itself too often: with them it has more than %d", maxParts))
 	}
 	return errors.Join(s.faults...)
 }

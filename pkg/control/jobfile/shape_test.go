@@ -14,7 +14,8 @@ func TestFilesThatNoJobNeeds(t *testing.T) {
 		fmt.Fprintf(&unknown, "a%d: 1\n", i)
 	}
 	for name, tt := range map[string]struct{ file, want string }{
-		"parts that are named again": {"x: &f {name: a, css: [1]}\ny: &s {name: [a], fields: [" + many(9000, "*f, ") + "]}\nseeds: [http://a.test/]\nselect: [" +
+		"parts that are named again": {"x: &f {name: a, css: [1]}\ny: &s {name: [a], fields: [" + many(9000,
+			"*f, ") + "]}\nseeds: [http://a.test/]\nselect: [" +
 			many(9000, "*s, ") + "]\n", "names parts of itself too often"},
 		"keys that are merged again": {"x: &x {max_pages: 1}\n" + many(50_000, "<<: *x\n"), "50001 keys in one place"},
 		"keys that there are not":    {unknown.String(), "90000 keys in one place"},
@@ -36,15 +37,16 @@ func TestFilesThatNoJobNeeds(t *testing.T) {
 
 // The places of many wrong seeds are found without looking through all for each.
 func TestManyWrongSeeds(t *testing.T) {
-	file := "seeds:\n" + strings.Repeat("- http://a.test/\n", 40_000) + strings.Repeat("- ftp://b.test/\n- ftp://c.test/\n", 200)
+	file := "seeds:\n" + strings.Repeat("- http://a.test/\n", 40_000) +
+		strings.Repeat("- ftp://b.test/\n- ftp://c.test/\n", 200)
 	job, err := Parse([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	job.ID = "j"
 	faults := Faults([]byte(file), job.Validate())
-	if len(faults) != maxFaults+1 || faults[0].Key != "seeds[40000]" || faults[1].Key != "seeds[40001]" || faults[0].Line != 40_002 ||
-		!strings.Contains(faults[maxFaults].Message, "300 more faults") {
+	if len(faults) != maxFaults+1 || faults[0].Key != "seeds[40000]" || faults[1].Key != "seeds[40001]" ||
+		faults[0].Line != 40_002 || !strings.Contains(faults[maxFaults].Message, "300 more faults") {
 		t.Errorf("%d faults: %+v … %+v", len(faults), faults[0], faults[len(faults)-1])
 	}
 }

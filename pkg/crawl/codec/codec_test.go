@@ -13,7 +13,8 @@ func TestValuesComeBackInOrder(t *testing.T) {
 	b := binary.AppendUvarint(nil, 300)
 	b = codec.AppendText(binary.AppendVarint(b, math.MinInt64), "text")
 	r := codec.Reader{B: append(b, 7)}
-	if n, v, s, c := r.Uvarint(300), r.Varint(), r.Text(), r.Byte(); n != 300 || v != math.MinInt64 || s != "text" || c != 7 || !r.Done() {
+	if n, v, s, c := r.Uvarint(300), r.Varint(), r.Text(), r.Byte(); n != 300 || v != math.MinInt64 || s != "text" ||
+		c != 7 || !r.Done() {
 		t.Errorf("got %d %d %q %d, done %v", n, v, s, c, r.Done())
 	}
 }

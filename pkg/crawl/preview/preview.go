@@ -149,7 +149,8 @@ func (c *cell) keep(hash uint64, url, rule string) {
 	if full {
 		c.examples = c.examples[:Examples-1]
 	}
-	c.examples = slices.Insert(c.examples, at, example{hash, Example{plaintext.Of(url, maxShown), plaintext.Of(rule, maxShown)}})
+	c.examples = slices.Insert(c.examples, at,
+		example{hash, Example{plaintext.Of(url, maxShown), plaintext.Of(rule, maxShown)}})
 }
 
 // Fill writes the counts into an answer. scale is what a counted URL of a place stands for: 1 if all were counted.
@@ -166,7 +167,8 @@ func (t *Tally) Fill(a *Answer, scale [3]float64) {
 }
 
 func (c *cell) told(scale float64) Cell {
-	out := Cell{URLs: scaled(c.urls, scale), Rules: counts(c.rules, scale), Hosts: counts(c.hosts, scale), Examples: []Example{}}
+	out := Cell{URLs: scaled(c.urls, scale), Rules: counts(c.rules, scale), Hosts: counts(c.hosts, scale),
+		Examples: []Example{}}
 	for _, e := range c.examples {
 		out.Examples = append(out.Examples, e.Example)
 	}

@@ -77,7 +77,8 @@ func variable(name string) (string, error) {
 		value, ok = os.LookupEnv(name)
 	}
 	if !ok || value == "" {
-		return "", fmt.Errorf("${%s} is not set: set the environment variable %s for the program that makes the requests%s", name, name, again(name))
+		return "", fmt.Errorf("${%s} is not set: set the environment variable %s for the program that makes the requests%s",
+			name, name, again(name))
 	}
 	return value, nil
 }

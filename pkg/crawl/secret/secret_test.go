@@ -37,11 +37,13 @@ func TestResolve(t *testing.T) {
 		{"file:" + dir + "/nowhere", "", "nowhere cannot be read: no such file"},
 	} {
 		got, err := secret.Resolve(tc.text)
-		if got != tc.want || (err == nil) != (tc.fault == "") || err != nil && (!strings.Contains(err.Error(), tc.fault) || strings.Contains(err.Error(), "geheim")) {
+		if got != tc.want || (err == nil) != (tc.fault == "") || err != nil &&
+			(!strings.Contains(err.Error(), tc.fault) || strings.Contains(err.Error(), "geheim")) {
 			t.Errorf("%q: %q, %v; want %q, %q", tc.text, got, err, tc.want, tc.fault)
 		}
 	}
-	for text, want := range map[string][2]bool{"${A}": {true, true}, "x${A}": {true, false}, "file:x": {true, true}, "x": {}, "": {}, "${A}${B}": {true, true}, "${}": {}} {
+	for text, want := range map[string][2]bool{"${A}": {true, true}, "x${A}": {true, false}, "file:x": {true, true},
+		"x": {}, "": {}, "${A}${B}": {true, true}, "${}": {}} {
 		if got := [2]bool{secret.IsReference(text), secret.IsOnlyReference(text)}; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}

@@ -47,17 +47,19 @@ func TestLists(t *testing.T) {
 		list, want string
 		skip       int
 	}{
-		"empty":             {"", "", 0},
-		"lines":             {"http://a.test/\nhttp://b.test/\n", "1 http://a.test/, 2 http://b.test/", 0},
-		"no end":            {"http://a.test/", "1 http://a.test/", 0},
-		"CRLF":              {"http://a.test/\r\nhttp://b.test/\r\n", "1 http://a.test/, 2 http://b.test/", 0},
-		"BOM":               {"\ufeffhttp://a.test/\n", "1 http://a.test/", 0},
-		"comments":          {"# one\n\n \thttp://a.test/ \t# two\n#three", "3 http://a.test/", 0},
-		"no comment":        {"http://a.test/#part", "1 http://a.test/#part", 0},
-		"without a scheme":  {"a.test/x", "1 http://a.test/x", 0},
-		"no URL":            {"http://a.test/\nftp://b.test/\nhttp://c.test/", "1 http://a.test/, 2 bad, 3 http://c.test/", 0},
-		"a password":        {"http://me:pw@a.test/", "1 bad", 0},
-		"a line too long":   {"http://a.test/\nhttp://" + long + long + "\nhttp://c.test/", "1 http://a.test/, 2 bad, 3 http://c.test/", 0},
+		"empty":            {"", "", 0},
+		"lines":            {"http://a.test/\nhttp://b.test/\n", "1 http://a.test/, 2 http://b.test/", 0},
+		"no end":           {"http://a.test/", "1 http://a.test/", 0},
+		"CRLF":             {"http://a.test/\r\nhttp://b.test/\r\n", "1 http://a.test/, 2 http://b.test/", 0},
+		"BOM":              {"\ufeffhttp://a.test/\n", "1 http://a.test/", 0},
+		"comments":         {"# one\n\n \thttp://a.test/ \t# two\n#three", "3 http://a.test/", 0},
+		"no comment":       {"http://a.test/#part", "1 http://a.test/#part", 0},
+		"without a scheme": {"a.test/x", "1 http://a.test/x", 0},
+		"no URL": {"http://a.test/\nftp://b.test/\nhttp://c.test/", "1 http://a.test/, 2 bad, 3 http://c.test/",
+			0},
+		"a password": {"http://me:pw@a.test/", "1 bad", 0},
+		"a line too long": {"http://a.test/\nhttp://" + long + long + "\nhttp://c.test/",
+			"1 http://a.test/, 2 bad, 3 http://c.test/", 0},
 		"too long, no end":  {"http://" + long, "1 bad", 0},
 		"compressed":        {compressed("\ufeffhttp://a.test/\r\n"), "1 http://a.test/", 0},
 		"skipped":           {"bad line\n\nhttp://c.test/\nhttp://d.test/", "4 http://d.test/", 3},
@@ -73,8 +75,8 @@ func TestLists(t *testing.T) {
 }
 
 func TestListsThatCannotBeRead(t *testing.T) {
-	for name, list := range map[string]string{"UTF-16": "\xff\xfeh\x00", "cut": compressed(strings.Repeat("http://a.test/\n", 100))[:30],
-		"like gzip": "\x1f\x8bnothing"} {
+	for name, list := range map[string]string{"UTF-16": "\xff\xfeh\x00",
+		"cut": compressed(strings.Repeat("http://a.test/\n", 100))[:30], "like gzip": "\x1f\x8bnothing"} {
 		if _, err := read(strings.NewReader(list), 0); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -83,7 +85,8 @@ func TestListsThatCannotBeRead(t *testing.T) {
 
 // Whatever the bytes, lines are told in order, and what is a seed is one by itself.
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{"http://a.test/\r\n# c\nb.test", "\ufeff", "\x1f\x8b", "a\x00b\n\n\n", "http://u:p@h/", "\xff\xfe"} {
+	for _, s := range []string{"http://a.test/\r\n# c\nb.test", "\ufeff", "\x1f\x8b", "a\x00b\n\n\n", "http://u:p@h/",
+		"\xff\xfe"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

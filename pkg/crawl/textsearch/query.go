@@ -265,6 +265,8 @@ func (p *parser) field() (Field, error) {
 		if r, n := utf8.DecodeRuneInString(rest); n == 0 || r != '"' && !unicode.IsLetter(r) {
 			return "", nil
 		}
-		return "", fault("there is no field %q: title, text, url, site and lang are; in quotation marks it is searched for as text", name)
+		return "",
+			fault("there is no field %q: title, text, url, site and lang are; in quotation marks it is searched for as text",
+				name)
 	}
 }

@@ -47,22 +47,24 @@ func TestWords(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for query, want := range map[string][2]string{ // what FTS5 and PostgreSQL read
-		"rivers":                     {`"rivers"`, `('rivers')`},
-		"Rivers  LAKES":              {`"rivers" AND "lakes"`, `('rivers') & ('lakes')`},
-		`"fountain of  whirls"`:      {`"fountain of whirls"`, `('fountain' <-> 'of' <-> 'whirls')`},
-		`vacuum "a phrase" -title:x`: {`("vacuum" AND "a phrase") NOT title : "x"`, `('vacuum') & ('a' <-> 'phrase') & !('x':A)`},
-		"whirl* url:org":             {`"whirl" * AND url : "org"`, `('whirl':*) & ('org':B)`},
-		`text:"big whi"*`:            {`text : "big whi" *`, `('big':D <-> 'whi':*D)`},
-		"a OR b c":                   {`("a" OR "b") AND "c"`, `(('a') | ('b')) & ('c')`},
-		"(a OR b) AND NOT c":         {`(("a" OR "b")) NOT "c"`, `(('a') | ('b')) & !('c')`},
-		"foo-bar - baz & x":          {`"foo bar" AND "baz" AND "x"`, `('foo' <-> 'bar') & ('baz') & ('x')`},
-		"http://a.test:80/x 12:30":   {`"http a test 80 x" AND "12 30"`, `('http' <-> 'a' <-> 'test' <-> '80' <-> 'x') & ('12' <-> '30')`},
-		"std::string C++":            {`"std string" AND "c"`, `('std' <-> 'string') & ('c')`},
-		"site:Example.org a":         {`url : "example org" AND "a"`, `('example':B <-> 'org':B) & ('a')`},
-		"a -site:b.test/x lang:de":   {`("a") NOT url : "b test x"`, `('a') & !('b':B <-> 'test':B <-> 'x':B)`},
-		"東京":                         {`"東 京"`, `('東' <-> '京')`},
-		`a"b c"d`:                    {`"a" AND "b c" AND "d"`, `('a') & ('b' <-> 'c') & ('d')`},
-		"'; DROP TABLE x; -- NEAR(":  {`"drop" AND "table" AND "x" AND "near"`, `('drop') & ('table') & ('x') & ('near')`},
+		"rivers":                {`"rivers"`, `('rivers')`},
+		"Rivers  LAKES":         {`"rivers" AND "lakes"`, `('rivers') & ('lakes')`},
+		`"fountain of  whirls"`: {`"fountain of whirls"`, `('fountain' <-> 'of' <-> 'whirls')`},
+		`vacuum "a phrase" -title:x`: {`("vacuum" AND "a phrase") NOT title : "x"`,
+			`('vacuum') & ('a' <-> 'phrase') & !('x':A)`},
+		"whirl* url:org":     {`"whirl" * AND url : "org"`, `('whirl':*) & ('org':B)`},
+		`text:"big whi"*`:    {`text : "big whi" *`, `('big':D <-> 'whi':*D)`},
+		"a OR b c":           {`("a" OR "b") AND "c"`, `(('a') | ('b')) & ('c')`},
+		"(a OR b) AND NOT c": {`(("a" OR "b")) NOT "c"`, `(('a') | ('b')) & !('c')`},
+		"foo-bar - baz & x":  {`"foo bar" AND "baz" AND "x"`, `('foo' <-> 'bar') & ('baz') & ('x')`},
+		"http://a.test:80/x 12:30": {`"http a test 80 x" AND "12 30"`,
+			`('http' <-> 'a' <-> 'test' <-> '80' <-> 'x') & ('12' <-> '30')`},
+		"std::string C++":           {`"std string" AND "c"`, `('std' <-> 'string') & ('c')`},
+		"site:Example.org a":        {`url : "example org" AND "a"`, `('example':B <-> 'org':B) & ('a')`},
+		"a -site:b.test/x lang:de":  {`("a") NOT url : "b test x"`, `('a') & !('b':B <-> 'test':B <-> 'x':B)`},
+		"東京":                        {`"東 京"`, `('東' <-> '京')`},
+		`a"b c"d`:                   {`"a" AND "b c" AND "d"`, `('a') & ('b' <-> 'c') & ('d')`},
+		"'; DROP TABLE x; -- NEAR(": {`"drop" AND "table" AND "x" AND "near"`, `('drop') & ('table') & ('x') & ('near')`},
 	} {
 		q, err := Parse(query)
 		if err != nil {
@@ -132,7 +134,8 @@ func TestSnippet(t *testing.T) {
 			marked = append(marked, p.Text)
 		}
 	}
-	if !slices.Equal(marked, []string{"Whirls", "two words"}) || len(whole) > snippetBytes+20 || strings.ContainsAny(whole, "\n\t") {
+	if !slices.Equal(marked, []string{"Whirls", "two words"}) || len(whole) > snippetBytes+20 ||
+		strings.ContainsAny(whole, "\n\t") {
 		t.Errorf("%q of %q", marked, whole)
 	}
 	if got := q.Snippet("no hit"); !reflect.DeepEqual(got, []Piece{{Text: "no hit"}}) {
@@ -162,7 +165,8 @@ func TestVector(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a b", `"a b" -c`, "title:x OR text:y*", "NEAR(a, b)", `a"b`, "東京 -", "url:http://x/", "\x00", "AND", "a' & !b:*", `\`, "е́ Ǆ İ ﬁ ½"} {
+	for _, s := range []string{"a b", `"a b" -c`, "title:x OR text:y*", "NEAR(a, b)", `a"b`, "東京 -", "url:http://x/",
+		"\x00", "AND", "a' & !b:*", `\`, "е́ Ǆ İ ﬁ ½"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

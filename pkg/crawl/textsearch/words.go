@@ -115,7 +115,8 @@ func makeFolded(r rune) rune {
 			}
 			n += m
 		}
-		if base < utf8.RuneSelf && (unicode.IsLetter(base) || unicode.IsDigit(base)) || unicode.In(base, unicode.Latin, unicode.Greek) {
+		if base < utf8.RuneSelf && (unicode.IsLetter(base) || unicode.IsDigit(base)) ||
+			unicode.In(base, unicode.Latin, unicode.Greek) {
 			return unicode.ToLower(base)
 		}
 	}

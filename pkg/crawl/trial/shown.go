@@ -66,7 +66,8 @@ func (t *Trial) Fit() {
 		if len(p.Text) > maxText {
 			t.Notes = append(t.Notes, fmt.Sprintf("the text has %d bytes, of which the first %d are told", len(p.Text), maxText))
 		}
-		p.Text, p.Title, p.Canonical = plaintext.Of(p.Text, maxText), plaintext.Of(p.Title, MaxShown), plaintext.Of(p.Canonical, MaxShown)
+		p.Text, p.Title, p.Canonical = plaintext.Of(p.Text, maxText), plaintext.Of(p.Title, MaxShown),
+			plaintext.Of(p.Canonical, MaxShown)
 		for i := range p.Fields {
 			p.Fields[i].Value = Bound(p.Fields[i].Value, MaxShown)
 		}
@@ -83,7 +84,8 @@ func (t *Trial) Fit() {
 	if f := t.Fetch; f != nil {
 		f.Detail, f.ContentType = plaintext.Of(f.Detail, MaxShown), plaintext.Of(f.ContentType, MaxShown)
 	}
-	t.Given, t.Answer, t.Stopped = plaintext.Of(t.Given, MaxShown), plaintext.Of(t.Answer, MaxShown), plaintext.Of(t.Stopped, MaxShown)
+	t.Given, t.Answer, t.Stopped = plaintext.Of(t.Given, MaxShown), plaintext.Of(t.Answer, MaxShown),
+		plaintext.Of(t.Stopped, MaxShown)
 }
 
 // fitRecord bounds the texts and lists of the record.

@@ -24,7 +24,8 @@ func (t *Trial) WriteText(w io.Writer) error {
 		line("robots", "%s", timed(t.Robots.Words(), t.Robots.Took))
 	}
 	if t.Fetch != nil {
-		line("fetch", "%s", t.Fetch.Words()+fmt.Sprintf(" (waited %v, first byte after %v, %v in all)", ms(t.Fetch.Waited), ms(t.Fetch.FirstByte), ms(t.Fetch.Took)))
+		line("fetch", "%s", t.Fetch.Words()+fmt.Sprintf(" (waited %v, first byte after %v, %v in all)", ms(t.Fetch.Waited),
+			ms(t.Fetch.FirstByte), ms(t.Fetch.Took)))
 	}
 	if p := t.Parse; p != nil {
 		line("parse", "%s", timed(p.Words(), p.Took))

@@ -28,7 +28,8 @@ func TestBlacklistRefusesWhatItCannotRead(t *testing.T) {
 
 // What stands in a list by itself is on the list.
 func FuzzParseBlacklist(f *testing.F) {
-	for _, s := range []string{"a.test", "# c\na.test # d", "http://a.test/x", "[::1]", "A.TEST.", "a.test:80", "bücher.test", "\x00", "a b", "://"} {
+	for _, s := range []string{"a.test", "# c\na.test # d", "http://a.test/x", "[::1]", "A.TEST.", "a.test:80",
+		"bücher.test", "\x00", "a b", "://"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -56,7 +57,8 @@ func FuzzParseBlacklist(f *testing.F) {
 
 func TestAJobCarriesItsBlacklistToProgramsWithoutTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "blacklist")
-	if err := os.WriteFile(file, []byte("# never\nBad.test  # all of it\n\nhttp://half.test/private/\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("# never\nBad.test  # all of it\n\nhttp://half.test/private/\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := BlacklistLines(file)

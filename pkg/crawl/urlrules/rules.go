@@ -41,8 +41,8 @@ type Rules struct {
 // Compile compiles a job's rules and its blacklist: that which the job carries, or else the file. Its errors name
 // the pattern or the file.
 func Compile(job *crawl.Job) (*Rules, error) {
-	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{}, hosts: map[string]bool{},
-		traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1,
+	r := &Rules{job: job, agent: job.RobotsAgent(), canon: job.Canonicalizer(), domains: map[string]bool{},
+		hosts: map[string]bool{}, traps: traps.Default(), seeds: map[weburl.URL]bool{}, names: job.Epoch > 1,
 		stayIn: job.Authenticates() && !job.FollowLogout}
 	if r.names {
 		r.scopeRule, r.depthRule = "scope "+string(job.Scope), fmt.Sprintf("max_depth %d", job.MaxDepth)

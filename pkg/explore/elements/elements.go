@@ -14,7 +14,8 @@ import (
 )
 
 // Meaning are attributes that say what an element is, the best first.
-var Meaning = []string{"itemprop", "property", "data-testid", "data-test-id", "data-test", "data-qa", "data-cy", "data-field", "data-label", "name", "rel", "aria-label", "role"}
+var Meaning = []string{"itemprop", "property", "data-testid", "data-test-id", "data-test", "data-qa", "data-cy",
+	"data-field", "data-label", "name", "rel", "aria-label", "role"}
 
 // MaxToken bounds a name in a selector, in bytes.
 const MaxToken = 80
@@ -63,7 +64,8 @@ func MeantBy(n *html.Node) (name, value string) {
 }
 
 // hashed are names that programs make: they are others tomorrow.
-var hashed = regexp.MustCompile(`[0-9]{3}|[0-9][A-Za-z]+[0-9]|[a-z][A-Z][a-z]+[A-Z]|^[a-z]{1,3}-[A-Za-z0-9]*[A-Z0-9][A-Za-z0-9]*$|^_`)
+var hashed = regexp.MustCompile(
+	`[0-9]{3}|[0-9][A-Za-z]+[0-9]|[a-z][A-Z][a-z]+[A-Z]|^[a-z]{1,3}-[A-Za-z0-9]*[A-Z0-9][A-Za-z0-9]*$|^_`)
 
 // Hashed tells whether a name looks as if a program made it: such names are others tomorrow.
 func Hashed(w string) bool { return hashed.MatchString(w) || random(w) }
@@ -135,7 +137,8 @@ func Tokens(n *html.Node, attr string) []string {
 		return nil
 	}
 	words = slices.DeleteFunc(words, func(w string) bool {
-		return len(w) > MaxToken || hashed.MatchString(w) || !utf8.ValidString(w) || attr == "id" && strings.ContainsAny(w, "0123456789") || attr == "class" && !Lasting(w)
+		return len(w) > MaxToken || hashed.MatchString(w) || !utf8.ValidString(w) ||
+			attr == "id" && strings.ContainsAny(w, "0123456789") || attr == "class" && !Lasting(w)
 	})
 	slices.SortStableFunc(words, func(a, b string) int { return odd(a) - odd(b) })
 	return words[:min(len(words), 2)]

@@ -92,7 +92,8 @@ func (s *search) join() {
 				use = use && (len(a.texts[j]) == 0 || len(b.texts[j]) == 0)
 				texts[j] = slices.Concat(a.texts[j], b.texts[j])
 			}
-			c := &candidate{css: a.c.css + ", " + b.c.css, attr: a.c.attr, cost: a.c.cost + b.c.cost, why: a.c.why + "; or " + b.c.why}
+			c := &candidate{css: a.c.css + ", " + b.c.css, attr: a.c.attr, cost: a.c.cost + b.c.cost,
+				why: a.c.why + "; or " + b.c.why}
 			if !use || !c.ready() {
 				continue
 			}
@@ -135,7 +136,8 @@ func (f *field) seeds() (best []spot, lacks []Lack) {
 		return nil, lacks
 	}
 	for _, spots := range all {
-		common := slices.DeleteFunc(slices.Clone(spots), func(s spot) bool { return kinds[kind{s.node.Data, s.attr}] < len(all) })
+		common := slices.DeleteFunc(slices.Clone(spots),
+			func(s spot) bool { return kinds[kind{s.node.Data, s.attr}] < len(all) })
 		if len(common) == 0 {
 			common = spots // pages of two kinds, perhaps
 		}
@@ -163,7 +165,8 @@ func (f *field) candidates(seeds []spot, more bool) []candidate {
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(len(a.css), len(b.css)), strings.Compare(a.css, b.css), strings.Compare(a.attr, b.attr))
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(len(a.css), len(b.css)), strings.Compare(a.css, b.css),
+			strings.Compare(a.attr, b.attr))
 	})
 	return distinct(all)
 }
@@ -189,7 +192,8 @@ func (f *field) choose(also []*tree) (out Field, err error) {
 		return out, err
 	}
 	slices.SortStableFunc(s.good, func(a, b *fitted) int {
-		return cmp.Or(cmp.Compare(a.total+a.more, b.total+b.more), cmp.Compare(len(a.css), len(b.css)), strings.Compare(a.css, b.css))
+		return cmp.Or(cmp.Compare(a.total+a.more, b.total+b.more), cmp.Compare(len(a.css), len(b.css)),
+			strings.Compare(a.css, b.css))
 	})
 	for _, g := range s.good {
 		if f.verified(g) {

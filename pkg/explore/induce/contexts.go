@@ -32,7 +32,7 @@ type candidate struct {
 func candidates(s spot) (out []candidate) {
 	add := func(prefix string, p piece, more float64, why string) {
 		tag := ""
-		if !strings.HasPrefix(p.css, ".") && !strings.HasPrefix(p.css, "#") && !strings.HasPrefix(p.css, "[") && elements.Tag(s.node) != elements.AnyTag {
+		if !strings.ContainsAny(p.css[:min(1, len(p.css))], ".#[") && elements.Tag(s.node) != elements.AnyTag {
 			tag = s.node.Data
 		}
 		if why != "" {
@@ -62,12 +62,12 @@ func candidates(s spot) (out []candidate) {
 			}
 		}
 	}
-	words := []piece(nil)
-	switch text := fold(parser.TextOf(s.node)); {
-	case s.part && s.attr == "":
+	var words []piece
+	if text := fold(parser.TextOf(s.node)); s.part && s.attr == "" {
 		words = wording(s.node)
-	case s.attr != "" && isLabel(text):
-		words = []piece{{says(elements.Tag(s.node), text, textItself(s.node) == text), costLabel, fmt.Sprintf("it says %q", text)}}
+	} else if s.attr != "" && isLabel(text) {
+		css := says(elements.Tag(s.node), text, textItself(s.node) == text)
+		words = []piece{{css, costLabel, fmt.Sprintf("it says %q", text)}}
 	}
 	for _, p := range words {
 		add("", p, 0, "")
@@ -182,8 +182,9 @@ func labelSelectors(l *html.Node) (out []piece) {
 }
 
 // noLabel are elements that hold parts of a page.
-var noLabel = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "header": true, "nav": true, "footer": true, "aside": true,
-	"main": true, "ul": true, "ol": true, "table": true, "form": true, "title": true, "head": true, "tr": true, "dl": true}
+var noLabel = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "header": true,
+	"nav": true, "footer": true, "aside": true, "main": true, "ul": true, "ol": true, "table": true, "form": true,
+	"title": true, "head": true, "tr": true, "dl": true}
 
 // textItself is the text of an element without that of the elements within.
 func textItself(n *html.Node) string {
@@ -198,7 +199,8 @@ func textItself(n *html.Node) string {
 
 // isLabel tells whether a text may be a label: short, of words, without figures.
 func isLabel(text string) bool {
-	return text != "" && len(text) <= maxLabel && len(strings.Fields(text)) <= 5 && !strings.ContainsAny(text, "0123456789\n") && strings.ContainsFunc(text, unicode.IsLetter)
+	return text != "" && len(text) <= maxLabel && len(strings.Fields(text)) <= 5 &&
+		!strings.ContainsAny(text, "0123456789\n") && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
 // exactly is a pattern for a text and nothing else, with or without a colon; false: the text has what patterns in
@@ -235,7 +237,8 @@ func wording(n *html.Node) (out []piece) {
 	itself := textItself(n)
 	for _, w := range phrases(text, 3) {
 		words := strings.Fields(w)
-		for _, part := range []string{strings.Join(words[:min(2, len(words))], " "), strings.Join(words[max(0, len(words)-2):], " "), words[0], words[len(words)-1]} {
+		for _, part := range []string{strings.Join(words[:min(2, len(words))], " "),
+			strings.Join(words[max(0, len(words)-2):], " "), words[0], words[len(words)-1]} {
 			if len(part) < 3 {
 				continue
 			}
@@ -252,7 +255,8 @@ func wording(n *html.Node) (out []piece) {
 
 // phrases are the first runs of words in a text, between figures and marks.
 func phrases(text string, most int) (out []string) {
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '-' && r != '&' }) {
+	for _, w := range strings.FieldsFunc(text,
+		func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '-' && r != '&' }) {
 		if w = strings.Trim(w, " -&"); len(w) >= 3 && len(out) < most {
 			out = append(out, w)
 		}

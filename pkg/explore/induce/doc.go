@@ -65,16 +65,25 @@ type Result struct {
 
 // Field is what was found of a field.
 type Field struct {
-	Rule   crawl.FieldRule `json:"rule"` // its name alone where nothing was found
-	Found  bool            `json:"found"`
-	Why    string          `json:"why,omitempty"`    // what the selector goes by
-	Notes  []string        `json:"notes,omitempty"`  // what people should know
-	Values []Extracted     `json:"values,omitempty"` // what the rule takes from each example
-	OnAlso int             `json:"on_also"`          // further pages that it takes something from
-	Once   int             `json:"once"`             // of these, where it takes one value
-	Agree  float64         `json:"agree"`            // part of the other selectors that take the same there, by weight; 0 to 1
-	Others []Other         `json:"others,omitempty"` // selectors that would do as well on the examples, the best first
-	Lacks  []Lack          `json:"lacks,omitempty"`  // values that no page has as they were given
+	// its name alone where nothing was found
+	Rule  crawl.FieldRule `json:"rule"`
+	Found bool            `json:"found"`
+	// what the selector goes by
+	Why string `json:"why,omitempty"`
+	// what people should know
+	Notes []string `json:"notes,omitempty"`
+	// what the rule takes from each example
+	Values []Extracted `json:"values,omitempty"`
+	// further pages that it takes something from
+	OnAlso int `json:"on_also"`
+	// of these, where it takes one value
+	Once int `json:"once"`
+	// part of the other selectors that take the same there, by weight; 0 to 1
+	Agree float64 `json:"agree"`
+	// selectors that would do as well on the examples, the best first
+	Others []Other `json:"others,omitempty"`
+	// values that no page has as they were given
+	Lacks []Lack `json:"lacks,omitempty"`
 }
 
 // Extracted is what a rule takes from a page.

@@ -59,30 +59,36 @@ func TestWhatAFieldGoesBy(t *testing.T) {
 		name, a, wantA, b, wantB string
 		want                     crawl.FieldRule
 	}{
-		{"a class that people named, not the one beside it", `<p class="css-1x8fa0q price">12</p><p>1`, "12", `<p class="css-9a2b4qz price">13</p><p>2`, "13",
-			crawl.FieldRule{CSS: "p.price"}},
-		{"white space and entities", "<h1>Fish &amp;\n  chips&nbsp;now</h1>", "Fish & chips now", "<h1>Tea</h1>", "Tea", crawl.FieldRule{CSS: "h1"}},
-		{"a value that was copied with its entities", "<h1>Fish &amp; chips</h1>", "Fish &amp; chips", "<h1>Tea</h1>", "Tea", crawl.FieldRule{CSS: "h1"}},
-		{"soft hyphens and another composition", "<h1>Caf\u00e9 du\u00ado</h1>", "Cafe\u0301 duo", "<h1>Tea</h1>", "Tea", crawl.FieldRule{CSS: "h1"}},
-		{"an attribute", `<time datetime="2026-01-02">a while ago</time>`, "2026-01-02", `<time datetime="2026-02-03">lately</time>`, "2026-02-03",
-			crawl.FieldRule{CSS: "time", Attr: "datetime"}},
-		{"a meta element", `<meta property="og:price" content="7"><p>5`, "7", `<meta property="og:price" content="8"><p>6`, "8",
-			crawl.FieldRule{CSS: `[property="og:price"]`, Attr: "content"}},
-		{"a number among words", `<p class=pay>Price: 12 €</p>`, "12", `<p class=pay>Price: 9 €</p>`, "9", crawl.FieldRule{CSS: "p.pay", Type: "number"}},
+		{"a class that people named, not the one beside it", `<p class="css-1x8fa0q price">12</p><p>1`, "12",
+			`<p class="css-9a2b4qz price">13</p><p>2`, "13", crawl.FieldRule{CSS: "p.price"}},
+		{"white space and entities", "<h1>Fish &amp;\n  chips&nbsp;now</h1>", "Fish & chips now", "<h1>Tea</h1>", "Tea",
+			crawl.FieldRule{CSS: "h1"}},
+		{"a value that was copied with its entities", "<h1>Fish &amp; chips</h1>", "Fish &amp; chips", "<h1>Tea</h1>", "Tea",
+			crawl.FieldRule{CSS: "h1"}},
+		{"soft hyphens and another composition", "<h1>Caf\u00e9 du\u00ado</h1>", "Cafe\u0301 duo", "<h1>Tea</h1>", "Tea",
+			crawl.FieldRule{CSS: "h1"}},
+		{"an attribute", `<time datetime="2026-01-02">a while ago</time>`, "2026-01-02",
+			`<time datetime="2026-02-03">lately</time>`, "2026-02-03", crawl.FieldRule{CSS: "time", Attr: "datetime"}},
+		{"a meta element", `<meta property="og:price" content="7"><p>5`, "7", `<meta property="og:price" content="8"><p>6`,
+			"8", crawl.FieldRule{CSS: `[property="og:price"]`, Attr: "content"}},
+		{"a number among words", `<p class=pay>Price: 12 €</p>`, "12", `<p class=pay>Price: 9 €</p>`, "9",
+			crawl.FieldRule{CSS: "p.pay", Type: "number"}},
 		{"an amount with its cents", `<p class=pay>Price: 12.50 €</p>`, "12.50", `<p class=pay>Price: 9.00 €</p>`, "9.00",
 			crawl.FieldRule{CSS: "p.pay", Regex: `Price:\s+([0-9][0-9.,]*[0-9]|[0-9])`}},
-		{"words among others", `<p class=by>A song by Ada Bee, 1990</p>`, "Ada Bee", `<p class=by>A song by Bo, 2001</p>`, "Bo",
-			crawl.FieldRule{CSS: "p.by", Regex: `A\s+song\s+by\s+(.+?),`}},
-		{"the cell beside its head", `<table><tr><th>Former mayor<td>Al<tr><th>Mayor<td>Bo</table>`, "Bo", `<table><tr><th>Mayor<td>Cy<tr><th>Area<td>1</table>`, "Cy",
+		{"words among others", `<p class=by>A song by Ada Bee, 1990</p>`, "Ada Bee", `<p class=by>A song by Bo, 2001</p>`,
+			"Bo", crawl.FieldRule{CSS: "p.by", Regex: `A\s+song\s+by\s+(.+?),`}},
+		{"the cell beside its head", `<table><tr><th>Former mayor<td>Al<tr><th>Mayor<td>Bo</table>`, "Bo",
+			`<table><tr><th>Mayor<td>Cy<tr><th>Area<td>1</table>`, "Cy",
 			crawl.FieldRule{CSS: `th:matchesOwn(^\s*Mayor\s*:?\s*$) + td`}},
 		{"a definition", `<dl><dt>Size:<dd>XL<dt>Hue:<dd>red</dl>`, "red", `<dl><dt>Hue:<dd>blue</dl>`, "blue",
 			crawl.FieldRule{CSS: `dt:matchesOwn(^\s*Hue\s*:?\s*$) + dd`}},
-		{"the stem of a class of CSS modules", `<div class="Card_price__a8FqZ">4</div><div>0</div>`, "4", `<div class="Card_price__b9GrY">5</div><div>0</div>`, "5",
-			crawl.FieldRule{CSS: `div[class*="Card_price__"]`}},
-		{"an address that the page has shorter", `<a class=next href="/b?x=1">on</a>`, "https://x.test/b?x=1", `<a class=next href="c">on</a>`, "https://x.test/p/c",
-			crawl.FieldRule{CSS: "a.next", Attr: "href"}},
+		{"the stem of a class of CSS modules", `<div class="Card_price__a8FqZ">4</div><div>0</div>`, "4",
+			`<div class="Card_price__b9GrY">5</div><div>0</div>`, "5", crawl.FieldRule{CSS: `div[class*="Card_price__"]`}},
+		{"an address that the page has shorter", `<a class=next href="/b?x=1">on</a>`, "https://x.test/b?x=1",
+			`<a class=next href="c">on</a>`, "https://x.test/p/c", crawl.FieldRule{CSS: "a.next", Attr: "href"}},
 	} {
-		f := one(t, example(t, "https://x.test/p/1", tt.a, "f="+tt.wantA), example(t, "https://x.test/p/2", tt.b, "f="+tt.wantB))
+		f := one(t, example(t, "https://x.test/p/1", tt.a, "f="+tt.wantA),
+			example(t, "https://x.test/p/2", tt.b, "f="+tt.wantB))
 		tt.want.Name = "f"
 		if !f.Found || f.Rule != tt.want {
 			t.Errorf("%s: %+v %+v", tt.name, f.Rule, f)
@@ -98,7 +104,8 @@ func TestLists(t *testing.T) {
 	a := example(t, "a", page("<li>x<li>y", "<li>Go<li>C"), "skill=Go", "skill=C")
 	b := example(t, "b", page("<li>z", "<li>Ada"), "skill=Ada")
 	f := one(t, a, b)
-	if !f.Found || !f.Rule.List || !reflect.DeepEqual(f.Values, []Extracted{{"a", []string{"Go", "C"}}, {"b", []string{"Ada"}}}) {
+	if !f.Found || !f.Rule.List ||
+		!reflect.DeepEqual(f.Values, []Extracted{{"a", []string{"Go", "C"}}, {"b", []string{"Ada"}}}) {
 		t.Errorf("%+v", f)
 	}
 	single := one(t, example(t, "a", "<p class=x>1", "f[]=1"), example(t, "b", "<p class=x>2", "f=2"))
@@ -138,15 +145,18 @@ func TestFurtherPages(t *testing.T) {
 
 // Pages of two kinds: a selector of two parts.
 func TestTwoKindsOfPages(t *testing.T) {
-	f := one(t, example(t, "a", "<h1>T</h1><p class=sale>12</p><i>1</i><i>2</i>", "f=12"), example(t, "b", "<h1>T</h1><b class=usual>13</b><i>1</i><i>2</i>", "f=13"))
+	f := one(t, example(t, "a", "<h1>T</h1><p class=sale>12</p><i>1</i><i>2</i>", "f=12"),
+		example(t, "b", "<h1>T</h1><b class=usual>13</b><i>1</i><i>2</i>", "f=13"))
 	if !f.Found || !strings.Contains(f.Rule.CSS, ", ") {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestWhatIsNotThereIsTold(t *testing.T) {
-	f := one(t, example(t, "a", "<h1>Night baker in Gouda</h1><p>Other</p>", "f=Night bakers of Gouda"), example(t, "b", "<h1>Gardener</h1>", "f=Gardener"))
-	if f.Found || len(f.Lacks) != 1 || f.Lacks[0].Page != "a" || !slices.Contains(f.Lacks[0].Nearest, "Night baker in Gouda") {
+	f := one(t, example(t, "a", "<h1>Night baker in Gouda</h1><p>Other</p>", "f=Night bakers of Gouda"),
+		example(t, "b", "<h1>Gardener</h1>", "f=Gardener"))
+	if f.Found || len(f.Lacks) != 1 || f.Lacks[0].Page != "a" ||
+		!slices.Contains(f.Lacks[0].Nearest, "Night baker in Gouda") {
 		t.Errorf("%+v", f)
 	}
 	f = one(t, example(t, "a", "<p>x</p><p>y</p>", "f=y", "f=x"), example(t, "b", "<p>z", "f=z"))
@@ -157,9 +167,12 @@ func TestWhatIsNotThereIsTold(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	for _, tt := range []struct{ urls, host, match, like, unlike string }{
-		{"https://a.test/jobs/1 https://a.test/jobs/22", "a.test", `^https?://[^/]+/jobs/[0-9]+/?(?:[?#]|$)`, "https://a.test/jobs/3?x", "https://a.test/jobs/new"},
-		{"https://a.test/p/x.html https://a.test/p/y.html", "a.test", `^https?://[^/]+/p/[^/?#]+\.html/?(?:[?#]|$)`, "https://a.test/p/z.html", "https://a.test/p/z.php"},
-		{"https://a.test/p/x https://a.test/p/y/z", "a.test", `^https?://[^/]+/p/`, "https://a.test/p/q", "https://a.test/q/p"},
+		{"https://a.test/jobs/1 https://a.test/jobs/22", "a.test", `^https?://[^/]+/jobs/[0-9]+/?(?:[?#]|$)`,
+			"https://a.test/jobs/3?x", "https://a.test/jobs/new"},
+		{"https://a.test/p/x.html https://a.test/p/y.html", "a.test", `^https?://[^/]+/p/[^/?#]+\.html/?(?:[?#]|$)`,
+			"https://a.test/p/z.html", "https://a.test/p/z.php"},
+		{"https://a.test/p/x https://a.test/p/y/z", "a.test", `^https?://[^/]+/p/`, "https://a.test/p/q",
+			"https://a.test/q/p"},
 		{"https://x.a.example/p/1 https://y.a.example/p/2", "a.example", `^https?://[^/]+/p/[0-9]+/?(?:[?#]|$)`, "", ""},
 		{"https://a.test/x https://a.test/y", "a.test", "", "", "https://a.test/x"},
 		{"https://a.test/x https://b.test/y", "", "", "", "https://a.test/x"},
@@ -190,7 +203,8 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	long.Want = []Wanted{{Field: "f", Values: []string{strings.Repeat("x", MaxValue+1)}}}
 	none := good
 	none.Want = []Wanted{{Field: "f"}}
-	for name, examples := range map[string][]Example{"none": nil, "too many": slices.Repeat([]Example{good}, MaxExamples+1), "no field": {{Page: good.Page}},
+	for name, examples := range map[string][]Example{"none": nil,
+		"too many": slices.Repeat([]Example{good}, MaxExamples+1), "no field": {{Page: good.Page}},
 		"deep": {deep}, "long": {long}, "no value": {none}} {
 		if _, err := Induce(examples, Options{}); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -239,7 +253,8 @@ func FuzzInduce(f *testing.F) {
 			}
 			return
 		}
-		if again, err := Induce(ask, Options{Also: []Page{{Body: []byte(b + a)}}}); err != nil || !reflect.DeepEqual(got, again) {
+		if again, err := Induce(ask, Options{Also: []Page{{Body: []byte(b + a)}}}); err != nil ||
+			!reflect.DeepEqual(got, again) {
 			t.Fatalf("another answer: %+v, %v", again, err)
 		}
 		if field := got.Fields[0]; field.Found {

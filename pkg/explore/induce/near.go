@@ -58,7 +58,10 @@ func (t *tree) nearest(v string) (out []string) {
 			}
 		}
 	}
-	slices.SortStableFunc(best, func(a, b near) int { return cmp.Or(cmp.Compare(b.like, a.like), cmp.Compare(len(a.text), len(b.text))) })
+	slices.SortStableFunc(best, func(a,
+		b near) int {
+		return cmp.Or(cmp.Compare(b.like, a.like), cmp.Compare(len(a.text), len(b.text)))
+	})
 	for _, b := range best[:min(len(best), maxNearest)] {
 		out = append(out, plaintext.Of(b.text, 200))
 	}

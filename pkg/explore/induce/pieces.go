@@ -41,7 +41,8 @@ type piece struct {
 }
 
 var (
-	fewTags   = []string{"h1", "title", "h2", "time", "address", "caption", "blockquote", "figcaption", "article", "main", "nav", "header", "footer", "aside"}
+	fewTags = []string{"h1", "title", "h2", "time", "address", "caption", "blockquote", "figcaption", "article", "main",
+		"nav", "header", "footer", "aside"}
 	plainTags = []string{"div", "span", "p", "b", "i", "font"}
 )
 
@@ -67,10 +68,12 @@ func named(n *html.Node) (out []piece) {
 	tag := elements.Tag(n)
 	for _, name := range elements.Meaning {
 		if v := elements.Attr(n, name); v != "" && len(v) <= elements.MaxToken && !elements.Hashed(v) {
-			out = append(out, piece{elements.ByMeaning(name, v), costMeaning + .1*float64(len(out)), "what the page calls it: " + name + "=" + v})
+			out = append(out, piece{elements.ByMeaning(name, v), costMeaning + .1*float64(len(out)),
+				"what the page calls it: " + name + "=" + v})
 		}
 	}
-	if id := strings.TrimSpace(elements.Attr(n, "id")); id != "" && !strings.ContainsAny(id, " \t\n0123456789") && !elements.Hashed(id) && len(id) <= elements.MaxToken {
+	if id := strings.TrimSpace(elements.Attr(n, "id")); id != "" && !strings.ContainsAny(id, " \t\n0123456789") &&
+		!elements.Hashed(id) && len(id) <= elements.MaxToken {
 		out = append(out, piece{"#" + elements.CSSName(id), costID, "its id"})
 	}
 	var lasting, others []string
@@ -78,7 +81,8 @@ func named(n *html.Node) (out []piece) {
 		switch stem := stemOf(w); {
 		case len(w) > elements.MaxToken:
 		case stem != "":
-			out = append(out, piece{fmt.Sprintf("%s[class*=%s]", tag, elements.CSSString(stem)), costStem, "the part of its class that lasts: " + stem})
+			out = append(out, piece{fmt.Sprintf("%s[class*=%s]", tag, elements.CSSString(stem)), costStem,
+				"the part of its class that lasts: " + stem})
 		case elements.Hashed(w) || !elements.Lasting(w):
 			others = append(others, w)
 		default:
@@ -90,7 +94,8 @@ func named(n *html.Node) (out []piece) {
 			piece{"." + elements.CSSName(w), costClass + .1, "its class: " + w})
 	}
 	if len(lasting) > 1 {
-		out = append(out, piece{tag + "." + elements.CSSName(lasting[0]) + "." + elements.CSSName(lasting[1]), costClass + .5, "its classes"})
+		out = append(out, piece{tag + "." + elements.CSSName(lasting[0]) + "." + elements.CSSName(lasting[1]), costClass + .5,
+			"its classes"})
 	}
 	return append(out, looks(tag, others)...)
 }
@@ -140,7 +145,8 @@ func numbered(n *html.Node) (piece, bool) {
 	if at == of && at > 1 {
 		return piece{p.css + ":last-of-type", p.cost + costNumber, "the last of its like"}, true
 	}
-	return piece{fmt.Sprintf("%s:nth-of-type(%d)", p.css, at), p.cost + costNumber, fmt.Sprintf("number %d of its like", at)}, true
+	return piece{fmt.Sprintf("%s:nth-of-type(%d)", p.css, at), p.cost + costNumber,
+		fmt.Sprintf("number %d of its like", at)}, true
 }
 
 // own are the selectors of an element by itself. attr is where the value stands.

@@ -28,7 +28,8 @@ const maxDataText = 64 << 10
 
 // unasked are attributes that say how an element looks and acts, and not what it is about.
 func unasked(name string) bool {
-	return name == "class" || name == "style" || name == "id" || strings.HasPrefix(name, "on") || name == "for" || name == "target"
+	return name == "class" || name == "style" || name == "id" || strings.HasPrefix(name, "on") || name == "for" ||
+		name == "target"
 }
 
 // spots are the places of a value: those that have nothing else first, then the shorter ones.

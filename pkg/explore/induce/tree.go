@@ -37,7 +37,8 @@ func parse(p *Page) (*tree, error) {
 	if err != nil {
 		return nil, invalid("%s: %v", p.Name, err) // elements too deep in each other
 	}
-	t := &tree{page: p, root: root, tags: map[string][]*html.Node{}, at: map[*html.Node]int{}, texts: map[*html.Node]string{}, found: map[string][]spot{}}
+	t := &tree{page: p, root: root, tags: map[string][]*html.Node{}, at: map[*html.Node]int{},
+		texts: map[*html.Node]string{}, found: map[string][]spot{}}
 	own := map[*html.Node]int{}
 	for n := range root.Descendants() {
 		switch {

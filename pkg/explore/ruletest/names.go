@@ -76,8 +76,8 @@ func anchorOf(n *html.Node) string {
 
 // attrFor is the attribute that has what an element is about; empty: its text has.
 func attrFor(n *html.Node) string {
-	wanted := map[string]string{"meta": "content", "img": "src", "source": "src", "video": "src", "audio": "src", "iframe": "src", "time": "datetime",
-		"input": "value", "link": "href", "base": "href"}[n.Data]
+	wanted := map[string]string{"meta": "content", "img": "src", "source": "src", "video": "src", "audio": "src",
+		"iframe": "src", "time": "datetime", "input": "value", "link": "href", "base": "href"}[n.Data]
 	if wanted == "" || elements.Attr(n, wanted) == "" {
 		return ""
 	}

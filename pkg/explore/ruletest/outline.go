@@ -34,7 +34,8 @@ const (
 )
 
 // unlisted are elements of which nothing is seen on a page.
-var unlisted = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "svg": true, "math": true}
+var unlisted = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "svg": true,
+	"math": true}
 
 // OutlineOf returns the outline of a page. What scripts and styles hold is left out.
 func OutlineOf(page []byte) (*Outline, error) {
@@ -93,9 +94,11 @@ func isWithin(n, outer *html.Node) bool {
 }
 
 func nodeOf(index, depth int, n *html.Node) Node {
-	out := Node{Index: index, Depth: depth, Tag: plaintext.Of(n.Data, 40), ID: plaintext.Of(elements.Attr(n, "id"), maxNode),
+	out := Node{Index: index, Depth: depth, Tag: plaintext.Of(n.Data, 40),
+		ID:    plaintext.Of(elements.Attr(n, "id"), maxNode),
 		Class: plaintext.Of(strings.Join(strings.Fields(elements.Attr(n, "class")), " "), maxNode)}
-	for _, name := range append(elements.Meaning[:len(elements.Meaning):len(elements.Meaning)], "content", "src", "href", "alt", "datetime") {
+	for _, name := range append(elements.Meaning[:len(elements.Meaning):len(elements.Meaning)], "content", "src", "href",
+		"alt", "datetime") {
 		if v := elements.Attr(n, name); v != "" && len(out.Note) < maxNode {
 			out.Note = strings.TrimSpace(out.Note + " " + name + "=" + plaintext.Of(v, maxNode))
 		}

@@ -9,7 +9,8 @@ import (
 )
 
 // fragile are words that no proposal goes by: of looks, of the moment, and made by programs.
-var fragile = regexp.MustCompile(`\.(text-|font-|mx-|mt-|flex|block|grid|row|w-full|odd|even|active|is-|css-|post-1)|#post|__next`)
+var fragile = regexp.MustCompile(
+	`\.(text-|font-|mx-|mt-|flex|block|grid|row|w-full|odd|even|active|is-|css-|post-1)|#post|__next`)
 
 // Pages as sites have them: the selectors go by what an element is, and by its place only where nothing else is there.
 func TestProposalsOfPages(t *testing.T) {
@@ -48,7 +49,8 @@ func TestProposalsOfPages(t *testing.T) {
 			}
 		}
 		if got.Name != tt.name || !slices.Contains(list, tt.want) {
-			t.Errorf("%s, %s: named %s, proposed\n\t%s\nwant %s, %s", tt.page, tt.at, got.Name, strings.Join(list, "\n\t"), tt.name, tt.want)
+			t.Errorf("%s, %s: named %s, proposed\n\t%s\nwant %s, %s", tt.page, tt.at, got.Name, strings.Join(list, "\n\t"),
+				tt.name, tt.want)
 		}
 	}
 }

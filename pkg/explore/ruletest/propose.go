@@ -73,7 +73,8 @@ func Propose(page []byte, index int, stop func() error) (*Proposed, error) {
 
 // valueOn is what a field with the selector gets from a page.
 func (p *Proposal) valueOn(tree *html.Node) (value any) {
-	rules, err := parser.CompileRules([]crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "value", CSS: p.CSS, Attr: p.Attr}}}})
+	rules, err := parser.CompileRules(
+		[]crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "value", CSS: p.CSS, Attr: p.Attr}}}})
 	if err != nil {
 		return nil
 	}
@@ -127,7 +128,8 @@ func (p *Proposed) Count(page []byte, stop func() error) error {
 func chosen(n *html.Node) []Proposal {
 	good := tried(nil, n, candidates(n))
 	if len(good) < 3 { // also names that no selector can have
-		good = tried(good, n, []Proposal{{CSS: pathTo(n, child), Why: "the place on the page, in numbers: it breaks with each change of it"}})
+		good = tried(good, n, []Proposal{{CSS: pathTo(n, child), Why: "the place on the page, in numbers: it breaks with " +
+			"each change of it"}})
 	}
 	slices.SortStableFunc(good, func(a, b Proposal) int { return cmp.Compare(a.rank, b.rank) })
 	return good

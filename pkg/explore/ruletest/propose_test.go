@@ -66,10 +66,14 @@ func TestProposals(t *testing.T) {
 		value          any
 		want           []string // with the number of matches
 	}{
-		{".big", "price", "", "12,50", []string{"html > body > div > article:nth-of-type(1) > span 1", "article.product span.price 2", "span.price.big 1", "span.price 2", `[itemprop="price"] 2`}},
-		{"em", "em", "", "word", []string{"html > body > div > article:nth-of-type(1) > p:nth-of-type(2) > em 1", "p:nth-of-type(2) > em 1", "article.product em 1", "p > em 1", "em 1"}},
-		{"meta", "og_title", "content", "Röd lamp", []string{"html > head > meta 1", "head > meta 1", "meta 1", `[property="og:title"] 1`}},
-		{"img", "img", "src", "/lamp.png", []string{"html > body > div > article:nth-of-type(1) > img 1", "article.product > img 1", "article.product img 1", "article > img 1", "img 1"}},
+		{".big", "price", "", "12,50", []string{"html > body > div > article:nth-of-type(1) > span 1",
+			"article.product span.price 2", "span.price.big 1", "span.price 2", `[itemprop="price"] 2`}},
+		{"em", "em", "", "word", []string{"html > body > div > article:nth-of-type(1) > p:nth-of-type(2) > em 1",
+			"p:nth-of-type(2) > em 1", "article.product em 1", "p > em 1", "em 1"}},
+		{"meta", "og_title", "content", "Röd lamp",
+			[]string{"html > head > meta 1", "head > meta 1", "meta 1", `[property="og:title"] 1`}},
+		{"img", "img", "src", "/lamp.png", []string{"html > body > div > article:nth-of-type(1) > img 1",
+			"article.product > img 1", "article.product img 1", "article > img 1", "img 1"}},
 		{"#main", "main", "", nil, []string{"html > body > div 1", "body > div 1", "div 1", "#main 1"}},
 	} {
 		got, err := Propose([]byte(offer), indexOf(t, offer, tt.at), goOn)
@@ -122,10 +126,12 @@ func TestOutline(t *testing.T) {
 	}
 	var lines []string
 	for _, n := range o.Nodes {
-		lines = append(lines, fmt.Sprintf("%s%d %s#%s.%s %s|%s", strings.Repeat(" ", n.Depth), n.Index, n.Tag, n.ID, n.Class, n.Note, n.Text))
+		lines = append(lines, fmt.Sprintf("%s%d %s#%s.%s %s|%s", strings.Repeat(" ", n.Depth), n.Index, n.Tag, n.ID, n.Class,
+			n.Note, n.Text))
 	}
 	text := strings.Join(lines, "\n")
-	for _, want := range []string{"0 html#. |", "  2 meta#. property=og:title content=Röd lamp|", "   6 article#.product css-1x2y3z |", "    9 p#. |Second\n", "     10 em#. |word",
+	for _, want := range []string{"0 html#. |", "  2 meta#. property=og:title content=Röd lamp|",
+		"   6 article#.product css-1x2y3z |", "    9 p#. |Second\n", "     10 em#. |word",
 		"    11 span#.price big itemprop=price|12,50", "src=/lamp.png alt=A lamp|"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -144,11 +150,12 @@ func TestOutline(t *testing.T) {
 var oddPages = []string{
 	offer, page,
 	"<a:b><x-y class='1a \"q\" .dot #h'><o:p id='-'>x</o:p></x-y></a:b>",
-	"<svg><linearGradient id=G><stop itemprop='a\"b\\c\n'></stop></linearGradient><foreignObject><p>in</p></foreignObject></svg>",
+	"<svg><linearGradient id=G><stop " +
+		"itemprop='a\"b\\c\n'></stop></linearGradient><foreignObject><p>in</p></foreignObject></svg>",
 	"<table><b>moved<tr><td><table><td class=\u202e>x</table>",
 	"<template><p class=x>in</p></template><select><option>1<option>2</select><math><mi xlink:href=x>y</mi></math>",
-	"<div class='\u00e4\u00f6 a\x00b' name='\xff'><p class='-- -1 --x'>", "<frameset><frame name=a>", "", "<!-- --><html id=r><body itemprop=b>",
-	strings.Repeat("<div class=d>", 300) + "x",
+	"<div class='\u00e4\u00f6 a\x00b' name='\xff'><p class='-- -1 --x'>", "<frameset><frame name=a>", "",
+	"<!-- --><html id=r><body itemprop=b>", strings.Repeat("<div class=d>", 300) + "x",
 }
 
 func TestNoProposalMissesItsElement(t *testing.T) {

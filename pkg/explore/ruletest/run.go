@@ -87,7 +87,8 @@ func forAll(rules []crawl.SiteRule, policies []crawl.Policy, u weburl.URL) ([]cr
 }
 
 // policies notes what the selection policies take.
-func (r *Result) policies(compiled *parser.Rules, policies []crawl.Policy, page *Page, tree *html.Node, at map[*html.Node]place, where *lines) {
+func (r *Result) policies(compiled *parser.Rules, policies []crawl.Policy, page *Page, tree *html.Node,
+	at map[*html.Node]place, where *lines) {
 	rec := &crawl.Record{URL: page.URL, ContentType: page.Type, Text: page.Text}
 	found := map[string]bool{}
 	match := compiled.TraceSelected(rec, page.Body, tree, func(t parser.Traced) bool {

@@ -23,9 +23,10 @@ func field(name, css string) crawl.FieldRule { return crawl.FieldRule{Name: name
 
 func TestRun(t *testing.T) {
 	rules := []crawl.SiteRule{
-		{Name: "offers", Fields: []crawl.FieldRule{{Name: "title", CSS: ".offer h2", List: true}, {Name: "pay", CSS: ".price", Type: "number"},
-			field("none", ".nothing"), {Name: "img", XPath: "//img/@src"}, field("cell", "td"), {Name: "count", XPath: "count(//h2)"},
-			{Name: "html", CSS: "h2", Type: "html"}, field("name", "title")}},
+		{Name: "offers", Fields: []crawl.FieldRule{{Name: "title", CSS: ".offer h2", List: true},
+			{Name: "pay", CSS: ".price", Type: "number"}, field("none", ".nothing"), {Name: "img", XPath: "//img/@src"},
+			field("cell", "td"), {Name: "count", XPath: "count(//h2)"}, {Name: "html", CSS: "h2", Type: "html"},
+			field("name", "title")}},
 		{Name: "second", Fields: []crawl.FieldRule{field("title", "title")}},
 		{Name: "other", Host: "b.test", Fields: []crawl.FieldRule{field("x", "h2")}},
 	}
@@ -69,18 +70,20 @@ func TestRun(t *testing.T) {
 			continue
 		}
 		if got := page[m.Range.Start:m.Range.End]; got != w.source || m.Range.Line != w.line || m.Range.Column != w.column {
-			t.Errorf("%s stands at %d:%d: %q; want %d:%d: %q", w.field, m.Range.Line, m.Range.Column, got, w.line, w.column, w.source)
+			t.Errorf("%s stands at %d:%d: %q; want %d:%d: %q", w.field, m.Range.Line, m.Range.Column, got, w.line, w.column,
+				w.source)
 		}
 	}
-	if last := r.Matches[len(want)-1]; last.Taken || !r.Matches[0].Taken || r.Matches[0].Path != "html > body > div#o1.offer > h2" {
+	if last := r.Matches[len(want)-1]; last.Taken || !r.Matches[0].Taken ||
+		r.Matches[0].Path != "html > body > div#o1.offer > h2" {
 		t.Errorf("%+v", r.Matches)
 	}
 }
 
 // Values are those that the crawl takes.
 func TestValuesAreTheCrawlsOwn(t *testing.T) {
-	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{field("a", "h2"), {Name: "b", CSS: ".price", Type: "number"}, {Name: "c", CSS: "h2", Regex: "P(.)", List: true},
-		{Name: "d", XPath: "//td/text()"}}}}
+	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{field("a", "h2"), {Name: "b", CSS: ".price", Type: "number"},
+		{Name: "c", CSS: "h2", Regex: "P(.)", List: true}, {Name: "d", XPath: "//td/text()"}}}}
 	u, _ := weburl.Parse("https://a.test/")
 	compiled, err := parser.CompileRules(rules)
 	if err != nil {
@@ -107,13 +110,15 @@ func TestValuesAreTheCrawlsOwn(t *testing.T) {
 }
 
 func TestPolicies(t *testing.T) {
-	policies := []crawl.Policy{{Name: "offers", CSS: ".offer", Fields: []crawl.PolicyField{{Name: "title", CSS: "h2"}, {Name: "pay", CSS: ".price", Type: "number"}}},
+	policies := []crawl.Policy{{Name: "offers", CSS: ".offer",
+		Fields: []crawl.PolicyField{{Name: "title", CSS: "h2"}, {Name: "pay", CSS: ".price", Type: "number"}}},
 		{Name: "words", Keywords: []string{"apple"}}, {Name: "json", JSONPointer: "/items"}, {Name: "nothing", Regex: "xyz"}}
 	r, err := Run(nil, policies, &Page{Type: "text/html", Body: []byte(page), Text: "an apple a day"})
 	if err != nil || len(r.Matches) != 3 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if o, ok := r.Matches[0].Value.(map[string]any); !ok || o["pay"] != 1.5 || r.Matches[0].Range.Line != 4 || r.Matches[1].Range.Line != 5 || r.Matches[2].Range != nil {
+	if o, ok := r.Matches[0].Value.(map[string]any); !ok || o["pay"] != 1.5 || r.Matches[0].Range.Line != 4 ||
+		r.Matches[1].Range.Line != 5 || r.Matches[2].Range != nil {
 		t.Errorf("%+v", r.Matches)
 	}
 	if strings.Join(r.Missing, " ") != "nothing" || strings.Join(r.Others, " ") != "json" {
@@ -126,7 +131,8 @@ func TestPolicies(t *testing.T) {
 }
 
 func TestFaultsOfRules(t *testing.T) {
-	_, err := Run([]crawl.SiteRule{{Fields: []crawl.FieldRule{field("x", "[[")}}}, nil, &Page{Type: "text/html", Body: []byte(page)})
+	_, err := Run([]crawl.SiteRule{{Fields: []crawl.FieldRule{field("x", "[[")}}}, nil,
+		&Page{Type: "text/html", Body: []byte(page)})
 	if err == nil || !strings.Contains(err.Error(), `field "x"`) {
 		t.Error(err)
 	}
@@ -146,7 +152,8 @@ func FuzzPlaces(f *testing.F) {
 			if m.Range == nil {
 				continue
 			}
-			if m.Range.Start < 0 || m.Range.End > len(doc) || m.Range.Start >= m.Range.End || doc[m.Range.Start] != '<' || m.Range.Line < 1 || m.Range.Column < 1 {
+			if m.Range.Start < 0 || m.Range.End > len(doc) || m.Range.Start >= m.Range.End || doc[m.Range.Start] != '<' ||
+				m.Range.Line < 1 || m.Range.Column < 1 {
 				t.Errorf("%+v of %d bytes", m.Range, len(doc))
 			}
 			if s, _ := m.Value.(string); strings.Contains(s, mark) && !strings.Contains(string(doc), mark) {

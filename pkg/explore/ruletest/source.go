@@ -92,8 +92,8 @@ type openTag struct {
 }
 
 // voids are the elements without an end tag.
-var voids = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
-	"link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
+var voids = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true,
+	"input": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
 
 func (b *marker) start(raw []byte, name string) {
 	cut := 1 + len(name)

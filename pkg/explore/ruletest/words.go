@@ -20,7 +20,8 @@ func labelOf(n *html.Node) (label *html.Node, text string) {
 	for l != nil && l.Type != html.ElementNode {
 		l = l.PrevSibling
 	}
-	if l == nil || !labels(l, n) || l.FirstChild == nil || l.FirstChild.Type != html.TextNode || l.FirstChild.NextSibling != nil {
+	if l == nil || !labels(l, n) || l.FirstChild == nil || l.FirstChild.Type != html.TextNode ||
+		l.FirstChild.NextSibling != nil {
 		return nil, ""
 	}
 	text = strings.TrimSpace(l.FirstChild.Data)
@@ -49,7 +50,8 @@ func labels(l, n *html.Node) bool {
 	case "label", "strong", "b":
 		return true
 	case "div", "span":
-		return n.Data == l.Data && len(elements.Tokens(n, "class")) == 0 && !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "id" })
+		return n.Data == l.Data && len(elements.Tokens(n, "class")) == 0 &&
+			!slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "id" })
 	}
 	return false
 }

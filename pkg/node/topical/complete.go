@@ -78,7 +78,8 @@ func (s Sources) model(file string, classes int) (crawl.Blob, error) {
 	case err != nil:
 		return "", fmt.Errorf("%q: %w", file, err)
 	case classes > 0 && len(m.Names()) != classes:
-		return "", fmt.Errorf("%q: it has %d classes, want %d; classify takes a model of several", file, len(m.Names()), classes)
+		return "", fmt.Errorf("%q: it has %d classes, want %d; classify takes a model of several", file, len(m.Names()),
+			classes)
 	}
 	return crawl.BlobOf(b), nil
 }

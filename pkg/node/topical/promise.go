@@ -15,7 +15,8 @@ type Promises struct {
 
 // NewPromises returns one over the jobs.
 func NewPromises(jobs crawl.Jobs) *Promises {
-	return &Promises{models: crawl.NewPerRevision(jobs, modelOf), readers: sync.Pool{New: func() any { return &topic.Reader{} }}}
+	return &Promises{models: crawl.NewPerRevision(jobs, modelOf),
+		readers: sync.Pool{New: func() any { return &topic.Reader{} }}}
 }
 
 func modelOf(job *crawl.Job) (*topic.Model, error) {

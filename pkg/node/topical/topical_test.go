@@ -44,7 +44,8 @@ func TestCompleteTakesWhatAJobNames(t *testing.T) {
 		}
 		return "Beer", "malt and hops", nil
 	}}
-	m, err := topic.Train([]topic.Vector{new(topic.Reader).Read("", "some words").Clone()}, []topic.Vector{new(topic.Reader).Read("", "other ones").Clone()}, nil)
+	m, err := topic.Train([]topic.Vector{new(topic.Reader).Read("", "some words").Clone()},
+		[]topic.Vector{new(topic.Reader).Read("", "other ones").Clone()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +63,12 @@ func TestCompleteTakesWhatAJobNames(t *testing.T) {
 		{name: "a file", topic: crawl.Theme{Examples: []string{page}}, from: all, learns: true},
 		{name: "a page of the web", topic: crawl.Theme{Examples: []string{"http://a.test/"}}, from: all, learns: true},
 		{name: "others named", topic: crawl.Theme{Examples: []string{"beer is brewed"}, Not: []string{"wine is pressed"}}},
-		{name: "a former crawl", topic: crawl.Theme{Examples: []string{"beer is brewed"}, Background: crawlDir(t)}, from: all},
+		{name: "a former crawl", topic: crawl.Theme{Examples: []string{"beer is brewed"}, Background: crawlDir(t)},
+			from: all},
 		{name: "a model", topic: crawl.Theme{Model: model}, from: all},
 		{name: "a model of a class", classes: model, from: all},
-		{name: "a page that is gone", topic: crawl.Theme{Examples: []string{"http://a.test/gone"}}, from: all, fault: "topic.examples"},
+		{name: "a page that is gone", topic: crawl.Theme{Examples: []string{"http://a.test/gone"}}, from: all,
+			fault: "topic.examples"},
 		{name: "no such file", topic: crawl.Theme{Examples: []string{"/none"}}, from: all, fault: "no such file"},
 		{name: "no model", topic: crawl.Theme{Model: page}, from: all, fault: "no model"},
 		{name: "a file, at a server", topic: crawl.Theme{Examples: []string{page}}, fault: "reads no files"},
@@ -80,7 +83,8 @@ func TestCompleteTakesWhatAJobNames(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.fault) || job.Topical() {
 				t.Errorf("%s: %v, want %q", c.name, err, c.fault)
 			}
-		case err != nil || topical.Learns(&job) != c.learns || job.Topical() != c.topic.Wanted() || (job.ClassModel != "") != (c.classes != ""):
+		case err != nil || topical.Learns(&job) != c.learns || job.Topical() != c.topic.Wanted() ||
+			(job.ClassModel != "") != (c.classes != ""):
 			t.Errorf("%s: %v; learns %v, topical %v", c.name, err, topical.Learns(&job), job.Topical())
 		}
 	}
@@ -118,7 +122,8 @@ func show(t *testing.T, l *topical.Learner, job *crawl.Job, n int) {
 	t.Helper()
 	var read topic.Reader
 	for i := range n {
-		if err := l.Learn(t.Context(), job, read.Read("", fmt.Sprintf("a page of others, which has number x%d", i))); err != nil {
+		if err := l.Learn(t.Context(), job,
+			read.Read("", fmt.Sprintf("a page of others, which has number x%d", i))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 
 // request has one task fetched, in its turn; gap is the Crawl-delay of the host. What is fetched for robots.txt brings
 // links to sitemaps, which are not wanted here. A *frontier.TurnError: there was no turn in time.
-func (r *run) request(ctx context.Context, s *step, task *crawl.Task, gap time.Duration) (*crawl.Outcome, []crawl.Event, error) {
+func (r *run) request(ctx context.Context, s *step, task *crawl.Task,
+	gap time.Duration) (*crawl.Outcome, []crawl.Event, error) {
 	began := time.Now()
 	visit, err := r.turn(ctx, task, gap)
 	s.waited += time.Since(began)
@@ -64,7 +65,8 @@ func (r *run) turn(ctx context.Context, task *crawl.Task, gap time.Duration) (tu
 	if end, ok := ctx.Deadline(); ok && patience == 0 {
 		patience = time.Until(end) / 2 // the request takes time as well
 	}
-	v, err := r.opt.Turns.Visit(ctx, frontier.Ask{Job: r.job, URL: task.URL, Gap: gap, Patience: cmp.Or(patience, time.Hour)})
+	v, err := r.opt.Turns.Visit(ctx,
+		frontier.Ask{Job: r.job, URL: task.URL, Gap: gap, Patience: cmp.Or(patience, time.Hour)})
 	return turn{v}, err
 }
 
@@ -104,16 +106,17 @@ func (r *run) fetch(ctx context.Context) (page *crawl.Page, links *crawl.Links, 
 	out, before, err := r.fetchInTurn(ctx, s)
 	var turn *frontier.TurnError
 	if errors.As(err, &turn) {
-		r.trial.Fetch = &trial.Fetch{Verdict: "waits", Reason: trial.NoTurn, Detail: turn.Error(), Waited: trial.InSeconds(s.waited)}
+		r.trial.Fetch = &trial.Fetch{Verdict: "waits", Reason: trial.NoTurn, Detail: turn.Error(),
+			Waited: trial.InSeconds(s.waited)}
 		s.end(trial.Stopped, with(in, "verdict", "waits", "reason", trial.NoTurn, "detail", turn.Error()), "%s", turn.Error())
 		return nil, nil, nil
 	}
 	if err = r.ended(err); err != nil {
 		return nil, nil, err
 	}
-	f := &trial.Fetch{Verdict: out.Verdict.String(), Status: out.Status, Reason: out.Reason, Detail: out.Detail, ContentType: out.ContentType,
-		Bytes: out.Bytes, Location: out.Location, Waited: trial.InSeconds(s.waited), FirstByte: trial.InSeconds(out.FirstByte),
-		Took: trial.InSeconds(time.Since(s.started) - s.waited)}
+	f := &trial.Fetch{Verdict: out.Verdict.String(), Status: out.Status, Reason: out.Reason, Detail: out.Detail,
+		ContentType: out.ContentType, Bytes: out.Bytes, Location: out.Location, Waited: trial.InSeconds(s.waited),
+		FirstByte: trial.InSeconds(out.FirstByte), Took: trial.InSeconds(time.Since(s.started) - s.waited)}
 	if out.Addr.IsValid() {
 		f.Addr = out.Addr.String()
 	}
@@ -152,8 +155,8 @@ func (r *run) endFetch(s *step, in object, page *crawl.Page, links *crawl.Links)
 		s.told.In = trial.Shown(in)
 		in = with(in, "protocol", x.Proto, "answer_header", received(x.ResponseHeader))
 	}
-	out := with(in, "verdict", f.Verdict, "status", f.Status, "reason", f.Reason, "detail", f.Detail, "content_type", f.ContentType, "bytes", f.Bytes,
-		"address", f.Addr, "truncated", f.Truncated)
+	out := with(in, "verdict", f.Verdict, "status", f.Status, "reason", f.Reason, "detail", f.Detail, "content_type",
+		f.ContentType, "bytes", f.Bytes, "address", f.Addr, "truncated", f.Truncated)
 	if !f.Location.IsZero() {
 		out["location"] = f.Location.String()
 	}
@@ -167,7 +170,8 @@ func (r *run) endFetch(s *step, in object, page *crawl.Page, links *crawl.Links)
 }
 
 // harmless are the fields of a request that tell no secret.
-var harmless = []string{"Host", "User-Agent", "Accept", "Accept-Language", "Accept-Encoding", "From", "Referer", "If-None-Match", "If-Modified-Since"}
+var harmless = []string{"Host", "User-Agent", "Accept", "Accept-Language", "Accept-Encoding", "From", "Referer",
+	"If-None-Match", "If-Modified-Since"}
 
 // sent is the head of a request, without what may be secret.
 func sent(h http.Header) object {
@@ -199,10 +203,13 @@ func (r *run) given(ctx context.Context, g *Given) (*crawl.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &crawl.Page{Task: r.task, Status: http.StatusOK, FetchedAt: time.Now().UTC(), ContentType: cmp.Or(g.ContentType, "text/html; charset=utf-8"),
-		Body: ref, Bytes: int64(len(g.Body)), Digest: sha256.Sum256(g.Body)}
-	r.trial.Fetch = &trial.Fetch{Verdict: crawl.VerdictDone.String(), Status: p.Status, ContentType: p.ContentType, Bytes: p.Bytes, Digest: p.Digest.String()}
+	p := &crawl.Page{Task: r.task, Status: http.StatusOK, FetchedAt: time.Now().UTC(),
+		ContentType: cmp.Or(g.ContentType, "text/html; charset=utf-8"), Body: ref, Bytes: int64(len(g.Body)),
+		Digest: sha256.Sum256(g.Body)}
+	r.trial.Fetch = &trial.Fetch{Verdict: crawl.VerdictDone.String(), Status: p.Status, ContentType: p.ContentType,
+		Bytes: p.Bytes, Digest: p.Digest.String()}
 	r.trial.SetBody(g.Body)
-	s.end(trial.Skipped, with(in, "status", p.Status, "content_type", p.ContentType, "bytes", p.Bytes), "the page was given: nothing was asked for")
+	s.end(trial.Skipped, with(in, "status", p.Status, "content_type", p.ContentType, "bytes", p.Bytes),
+		"the page was given: nothing was asked for")
 	return p, nil
 }

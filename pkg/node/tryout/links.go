@@ -62,15 +62,17 @@ func (r *run) judged(links *crawl.Links, batch *crawl.Filtered) map[string]int {
 	}
 	for i := range batch.Tasks {
 		t := &batch.Tasks[i]
-		r.trial.Links = append(r.trial.Links, trial.Link{URL: t.URL, Followed: true, Kind: t.Kind.String(), Depth: t.Depth, Priority: t.Priority,
-			Text: texts[t.URL]})
+		r.trial.Links = append(r.trial.Links,
+			trial.Link{URL: t.URL, Followed: true, Kind: t.Kind.String(), Depth: t.Depth, Priority: t.Priority,
+				Text: texts[t.URL]})
 	}
 	for _, list := range []crawl.ExclusionList{batch.Exclusions, batch.Foreign} {
 		for i := range list {
 			x := &list[i]
 			count[x.Reason]++
-			r.trial.Links = append(r.trial.Links, trial.Link{URL: x.URL, Reason: x.Reason, Rule: x.Rule, Kind: x.Kind.String(), Depth: x.Depth,
-				Text: texts[x.URL]})
+			r.trial.Links = append(r.trial.Links,
+				trial.Link{URL: x.URL, Reason: x.Reason, Rule: x.Rule, Kind: x.Kind.String(), Depth: x.Depth,
+					Text: texts[x.URL]})
 		}
 	}
 	return count

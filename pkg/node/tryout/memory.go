@@ -71,7 +71,8 @@ func (m *memory) JarsSince(context.Context, crawl.JobID, uint64, int) ([]crawl.J
 func (m *memory) Write(_ context.Context, x *crawl.Exchange) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.exchange = &crawl.Exchange{Method: x.Method, RequestHeader: x.RequestHeader, Proto: x.Proto, Status: x.Status, ResponseHeader: x.ResponseHeader}
+	m.exchange = &crawl.Exchange{Method: x.Method, RequestHeader: x.RequestHeader, Proto: x.Proto, Status: x.Status,
+		ResponseHeader: x.ResponseHeader}
 	return nil
 }
 
@@ -85,7 +86,8 @@ func (m *memory) lastExchange() *crawl.Exchange {
 }
 
 // Claim implements crawl.ContentSet, and claims nothing.
-func (m *memory) Claim(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (seen crawl.Seen, err error) {
+func (m *memory) Claim(ctx context.Context, fp crawl.Fingerprint, near int,
+	confirm func(mine, theirs []byte) bool) (seen crawl.Seen, err error) {
 	if m.stored.Copies != nil {
 		seen, err = m.stored.Copies.Peek(ctx, fp, near, confirm)
 	}

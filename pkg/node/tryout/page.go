@@ -44,11 +44,12 @@ func (r *run) parse(ctx context.Context, page *crawl.Page) (_ *crawl.Document, e
 		return nil, errors.New("the parser made no document")
 	}
 	t := r.trial
-	t.Parse = &trial.Parse{Title: d.Title, Lang: d.Lang, Charset: d.Charset, ContentType: d.ContentType, Canonical: d.Canonical, Text: d.Text,
-		Fields: d.Fields, Links: len(d.Links), Assets: len(d.Assets), NoIndex: d.NoIndex, NoFollow: d.NoFollow, Cut: d.Cut,
-		Took: trial.InSeconds(time.Since(s.started))}
-	out := with(in, "title", d.Title, "lang", d.Lang, "charset", d.Charset, "canonical", d.Canonical, "text", d.Text, "text_bytes", len(d.Text),
-		"links", len(d.Links), "assets", len(d.Assets), "noindex", d.NoIndex, "nofollow", d.NoFollow, "cut", d.Cut)
+	t.Parse = &trial.Parse{Title: d.Title, Lang: d.Lang, Charset: d.Charset, ContentType: d.ContentType,
+		Canonical: d.Canonical, Text: d.Text, Fields: d.Fields, Links: len(d.Links), Assets: len(d.Assets),
+		NoIndex: d.NoIndex, NoFollow: d.NoFollow, Cut: d.Cut, Took: trial.InSeconds(time.Since(s.started))}
+	out := with(in, "title", d.Title, "lang", d.Lang, "charset", d.Charset, "canonical", d.Canonical, "text", d.Text,
+		"text_bytes", len(d.Text), "links", len(d.Links), "assets", len(d.Assets), "noindex", d.NoIndex, "nofollow",
+		d.NoFollow, "cut", d.Cut)
 	out["content_type"] = d.ContentType
 	out = r.asParsed(out)
 	r.tell(crawl.AtResponse)
@@ -90,7 +91,8 @@ func (r *run) sites(d *crawl.Document) error {
 	case len(rules)+len(r.job.Select) == 0:
 		s.end(trial.Skipped, out, "the job has no site rules")
 	case len(missing) > 0:
-		s.end(trial.OK, out, "%d of %d site rules are for it; nothing found for %s", matches, len(rules), strings.Join(missing, ", "))
+		s.end(trial.OK, out, "%d of %d site rules are for it; nothing found for %s", matches, len(rules),
+			strings.Join(missing, ", "))
 	default:
 		s.end(trial.OK, out, "%d of %d site rules are for it", matches, len(rules))
 	}

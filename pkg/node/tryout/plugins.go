@@ -139,15 +139,16 @@ func (r *run) ended(err error) error {
 	if last.Node.OnError == crawl.OnErrorStop {
 		then = "the execution is paused"
 	}
-	r.trial.Stopped = fmt.Sprintf("node %s (%s) failed, and on_error says that %s: %v", last.Node.ID, last.Node.Use, then, last.Err)
+	r.trial.Stopped = fmt.Sprintf("node %s (%s) failed, and on_error says that %s: %v", last.Node.ID, last.Node.Use, then,
+		last.Err)
 	r.tell(crawl.Points()...)
 	return errStopped
 }
 
 // stepOf is what a node did.
 func stepOf(s *chain.Step) trial.Step {
-	out := trial.Step{ID: s.Node.ID, Point: s.Node.At, Use: s.Node.Use, Verdict: trial.OK, In: trial.Shown(messageOf(s.Before)),
-		Out: trial.Shown(messageOf(s.After)), Took: s.Took.Microseconds()}
+	out := trial.Step{ID: s.Node.ID, Point: s.Node.At, Use: s.Node.Use, Verdict: trial.OK,
+		In: trial.Shown(messageOf(s.Before)), Out: trial.Shown(messageOf(s.After)), Took: s.Took.Microseconds()}
 	switch a := s.Answer; {
 	case s.Skipped:
 		out.Verdict, out.Text = trial.Skipped, "when is not true of it"

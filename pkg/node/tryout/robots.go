@@ -43,8 +43,8 @@ func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err erro
 	if err != nil {
 		return nil, err
 	}
-	out := with(in, "allowed", v.Allowed, "rule", v.Rule, "line", v.Line, "status", v.Status, "bytes", v.Bytes, "detail", v.Detail,
-		"crawl_delay_seconds", v.CrawlDelay, "requests", v.Requests, "known", v.Known)
+	out := with(in, "allowed", v.Allowed, "rule", v.Rule, "line", v.Line, "status", v.Status, "bytes", v.Bytes, "detail",
+		v.Detail, "crawl_delay_seconds", v.CrawlDelay, "requests", v.Requests, "known", v.Known)
 	verdict := trial.OK
 	if !v.Allowed {
 		verdict = trial.Stopped

@@ -76,7 +76,8 @@ func Run(ctx context.Context, opt Options) (_ *trial.Trial, err error) {
 func newRun(opt Options) (*run, weburl.URL, error) {
 	job := *opt.Job
 	job.Epoch = told
-	r := &run{opt: opt, job: &job, memory: &memory{stored: opt.Stored}, trial: &trial.Trial{Given: opt.URL, Steps: []trial.Step{}}, lines: newLines(opt.Log)}
+	r := &run{opt: opt, job: &job, memory: &memory{stored: opt.Stored},
+		trial: &trial.Trial{Given: opt.URL, Steps: []trial.Step{}}, lines: newLines(opt.Log)}
 	r.log = slog.New(r.lines)
 	var none weburl.URL
 	var err error
@@ -104,7 +105,8 @@ func (r *run) useFetcher() (err error) {
 			return err
 		}
 	}
-	deps := fetcher.Deps{Jobs: r.jobs(), Bodies: r.memory, Robots: r.robots, DNS: r.opt.Resolver, Archive: r.memory, Jars: r.memory, OwnJars: true}
+	deps := fetcher.Deps{Jobs: r.jobs(), Bodies: r.memory, Robots: r.robots, DNS: r.opt.Resolver, Archive: r.memory,
+		Jars: r.memory, OwnJars: true}
 	if r.plugins != nil {
 		deps.Plugins = r.plugins
 	}
@@ -165,7 +167,8 @@ func (r *run) session(ctx context.Context) error {
 	jar, err := r.memory.Jar(ctx, r.job.ID, cookies.Site(form.Hostname()))
 	if err == nil && (jar.Login.Number == 0 || jar.Login.Out) {
 		r.job.Login = crawl.Login{}
-		r.trial.Notes = append(r.trial.Notes, "the job logs in, and the dry run does not: the page is that of somebody who is not logged in")
+		r.trial.Notes = append(r.trial.Notes,
+			"the job logs in, and the dry run does not: the page is that of somebody who is not logged in")
 	}
 	return err
 }
@@ -190,6 +193,7 @@ func (r *run) judge() {
 	case t.Rules.Allowed:
 		s.end(trial.OK, out, "the job's rules let it in")
 	default:
-		s.end(trial.Against, out, "a crawl leaves it out: %s; the dry run goes on", cmp.Or(strings.TrimSpace(t.Rules.Reason+" "+t.Rules.Rule), "?"))
+		s.end(trial.Against, out, "a crawl leaves it out: %s; the dry run goes on",
+			cmp.Or(strings.TrimSpace(t.Rules.Reason+" "+t.Rules.Rule), "?"))
 	}
 }

@@ -28,7 +28,10 @@ func site(t *testing.T) (url string, asked *atomic.Int64) {
 	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "User-agent: *\nDisallow: /private/\nAllow: /p/\n")
 	})
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/p/1", http.StatusFound) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter,
+		r *http.Request) {
+		http.Redirect(w, r, "/p/1", http.StatusFound)
+	})
 	mux.HandleFunc("/p/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, shop)
@@ -51,11 +54,13 @@ func try(t *testing.T, home, path string, change func(o *tryout.Options)) *trial
 	job.ID, job.Seeds, job.Politeness.Delay = "job", []string{home}, crawl.Duration(1)
 	job.Exclude = []string{"/cart/"}
 	job.Rules = []crawl.SiteRule{
-		{Name: "products", Match: "/p/", Fields: []crawl.FieldRule{{Name: "price", CSS: ".price", Type: "number"}, {Name: "size", CSS: ".size"}},
-			Links: []crawl.LinkWeight{{Match: "/b$", Weight: 9}}},
+		{Name: "products", Match: "/p/",
+			Fields: []crawl.FieldRule{{Name: "price", CSS: ".price", Type: "number"}, {Name: "size", CSS: ".size"}},
+			Links:  []crawl.LinkWeight{{Match: "/b$", Weight: 9}}},
 		{Name: "others", Match: "/other/"},
 	}
-	o := tryout.Options{Job: &job, URL: home + path, Fetch: fetcher.Default(), DNS: dnscache.Default(), Log: slog.New(slog.DiscardHandler)}
+	o := tryout.Options{Job: &job, URL: home + path, Fetch: fetcher.Default(), DNS: dnscache.Default(),
+		Log: slog.New(slog.DiscardHandler)}
 	o.Fetch.AllowPrivate = true
 	if change != nil {
 		change(&o)
@@ -75,11 +80,13 @@ func TestEveryStepIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"canonical  " + home + "/p/1\n", "allowed at depth 2", `line 3 of ` + home + `/robots.txt, "Allow: /p/"`, "done: 200 OK, text/html",
-		`"Lamp", text/html`, "field      price = 12.5\n", "products: matches; found nothing for size", "others: is for other URLs",
-		home + "/b  followed: page, depth 3, priority 5", home + "/cart/1  left out [exclude] by /cart/", home + "/private/x  left out [robots]",
-		"http://elsewhere.invalid/  left out [scope] by scope domain", home + "/n  left out [nofollow]", "mailto:a@b  left out [scheme]",
-		"links      1 followed, 5 left out", "it is fetched and stored",
+		"canonical  " + home + "/p/1\n", "allowed at depth 2", `line 3 of ` + home + `/robots.txt, "Allow: /p/"`,
+		"done: 200 OK, text/html", `"Lamp", text/html`, "field      price = 12.5\n",
+		"products: matches; found nothing for size", "others: is for other URLs",
+		home + "/b  followed: page, depth 3, priority 5", home + "/cart/1  left out [exclude] by /cart/",
+		home + "/private/x  left out [robots]", "http://elsewhere.invalid/  left out [scope] by scope domain",
+		home + "/n  left out [nofollow]", "mailto:a@b  left out [scheme]", "links      1 followed, 5 left out",
+		"it is fetched and stored",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not told in\n%s", want, out.String())

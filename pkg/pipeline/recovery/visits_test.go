@@ -79,7 +79,8 @@ func TestLinksOfARevisitComeWithTheNextVisit(t *testing.T) {
 	if err := w.FetchAgain(t.Context(), q, task); err != nil {
 		t.Fatal(err)
 	}
-	if len(q.tasks) != 1 || q.tasks[0].Visit != 3 || q.tasks[0].ETag != "" || !q.tasks[0].Restore || !slices.Equal(n.said, []string{"stop waiting"}) {
+	if len(q.tasks) != 1 || q.tasks[0].Visit != 3 || q.tasks[0].ETag != "" || !q.tasks[0].Restore ||
+		!slices.Equal(n.said, []string{"stop waiting"}) {
 		t.Errorf("queued %+v, said %q", q.tasks, n.said)
 	}
 }

@@ -47,7 +47,8 @@ func (w *Watch) Leases(ctx context.Context) error {
 	}
 	n, err := w.Frontier.EndOverdue(ctx)
 	if n > 0 {
-		w.Log.Warn("leases were lost: their messages are neither in a queue nor being handled; the URLs are leased again", "leases", n)
+		w.Log.Warn("leases were lost: their messages are neither in a queue nor being handled; the URLs are leased again",
+			"leases", n)
 	}
 	return err
 }
@@ -73,7 +74,8 @@ func (w *Watch) Tasks(ctx context.Context, open map[crawl.JobID]int64) (n int, e
 	}
 	if n > 0 {
 		w.Frontier.StopWaiting()
-		w.Log.Warn("URLs were lost from the queues: they are open in the ledger, and in no queue and no message; they are queued again", "urls", n)
+		w.Log.Warn("URLs were lost from the queues: they are open in the ledger, and in no queue and no message; they are "+
+			"queued again", "urls", n)
 		w.pause = 0
 	}
 	w.pause = min(max(2*w.pause, shortPause), longPause)
@@ -106,7 +108,8 @@ func (w *Watch) Pages(ctx context.Context, job crawl.JobID, before time.Time) (l
 	if len(again) == 0 {
 		return 0, buried, nil
 	}
-	w.Log.Warn("pages were lost after they had been fetched: nothing goes on, and their content or links have not come to their end; they are fetched again",
+	w.Log.Warn("pages were lost after they had been fetched: nothing goes on, and their content or links have not come "+
+		"to their end; they are fetched again",
 		"job", job, "pages", len(again), "first", again[0].URL)
 	return len(again), buried, w.FetchAgain(ctx, w.Frontier, again...)
 }

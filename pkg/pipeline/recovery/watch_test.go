@@ -103,7 +103,8 @@ func TestOpenURLsComeBackWhereNothingGoesOn(t *testing.T) {
 		mine        func(weburl.URL) bool
 		want        []string
 	}{
-		"all":                       {true, true, both, nil, []string{"http://h.test/1", "http://g.test/2", "http://h.test/3"}},
+		"all": {true, true, both, nil,
+			[]string{"http://h.test/1", "http://g.test/2", "http://h.test/3"}},
 		"something is queued":       {false, true, both, nil, nil},
 		"messages move":             {true, false, both, nil, nil},
 		"nothing is open":           {true, true, map[crawl.JobID]int64{}, nil, nil},
@@ -151,7 +152,8 @@ func TestTheLedgerIsReadRarelyForNothing(t *testing.T) {
 }
 
 func TestLeasesEndWhereTheirMessagesAreGone(t *testing.T) {
-	for _, c := range []struct{ overdue, quiet, ends bool }{{true, true, true}, {true, false, false}, {false, true, false}} {
+	for _, c := range []struct{ overdue, quiet, ends bool }{{true, true, true}, {true, false, false},
+		{false, true, false}} {
 		n := &node{t: t, overdue: c.overdue, quiet: c.quiet}
 		if err := n.watch(nil).Leases(t.Context()); err != nil || slices.Contains(n.said, "end leases") != c.ends {
 			t.Errorf("%+v: did %q, error %v", c, n.said, err)

@@ -37,7 +37,8 @@ func TestAnswers(t *testing.T) {
 		{"patch", document, `{"action":"patch","patch":{"title":"x","fields":{"a":null,"b":[1,{}]}}}`, ""},
 		{"links only", response, `{"action":"links"}`, ""},
 		{"body", response, `{"action":"patch","patch":{"body":"aGk="}}`, ""},
-		{"weights", links, `{"action":"patch","patch":{"change":[{"index":1,"weight":9}],"add":[{"url":"http://a.test/"}]}}`, ""},
+		{"weights", links, `{"action":"patch","patch":{"change":[{"index":1,"weight":9}],"add":[{"url":"http://a.test/"}]}}`,
+			""},
 		{"nothing", document, ``, "unexpected end"},
 		{"no object", document, `"pass"`, "cannot unmarshal"},
 		{"two", document, `{"action":"pass"}{"action":"drop"}`, "after top-level value"},
@@ -58,7 +59,8 @@ func TestAnswers(t *testing.T) {
 		{"weight of a new one", links, `{"action":"patch","patch":{"add":[{"url":"x","weight":-1}]}}`, "1 to 9"},
 		{"drop with blanks", links, `{"action":"patch","patch":{"change":[{"index":0,"drop":"a b"}]}}`, "a token"},
 		{"patch of a delivery", &plugin.Delivery{}, `{"action":"patch","patch":{}}`, "has none"},
-		{"deep", document, `{"action":"patch","patch":{"fields":` + strings.Repeat(`{"a":`, 20000) + `1` + strings.Repeat("}", 20002), "depth"},
+		{"deep", document, `{"action":"patch","patch":{"fields":` + strings.Repeat(`{"a":`, 20000) + `1` + strings.Repeat("}",
+			20002), "depth"},
 		{"number too large", document, `{"action":"patch","patch":{"fields":{"a":1e999}}}`, "patch"},
 	} {
 		a, err := abi.ReadAnswer(c.m, []byte(c.json))
@@ -73,7 +75,8 @@ func TestAnswers(t *testing.T) {
 
 // A plug-in that says that it failed has.
 func TestAFailureOfThePlugin(t *testing.T) {
-	if _, err := abi.ReadAnswer(document, []byte(`{"error":"no currency"}`)); !errors.Is(err, plugin.ErrTrap) || !strings.Contains(err.Error(), "no currency") {
+	if _, err := abi.ReadAnswer(document, []byte(`{"error":"no currency"}`)); !errors.Is(err, plugin.ErrTrap) ||
+		!strings.Contains(err.Error(), "no currency") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -98,12 +101,14 @@ func TestTheLogIsCut(t *testing.T) {
 }
 
 func TestUnknownKeys(t *testing.T) {
-	got := abi.Unknown(crawl.AtLinks, []byte(`{"action":"patch","resaon":"x","patch":{"chnage":[],"change":[{"index":1,"wieght":2}],"add":[{"href":"x"}]}}`))
+	got := abi.Unknown(crawl.AtLinks,
+		[]byte(`{"action":"patch","resaon":"x","patch":{"chnage":[],"change":[{"index":1,"wieght":2}],"add":[{"href":"x"}]}}`))
 	want := []string{"patch.add[0].href", "patch.change[0].wieght", "patch.chnage", "resaon"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := abi.Unknown(crawl.AtDocument, []byte(`{"action":"patch","patch":{"title":"x","fields":{"anything":1}},"log":["a"]}`)); len(got) != 0 {
+	if got := abi.Unknown(crawl.AtDocument,
+		[]byte(`{"action":"patch","patch":{"title":"x","fields":{"anything":1}},"log":["a"]}`)); len(got) != 0 {
 		t.Errorf("got %q of an answer without fault", got)
 	}
 }
@@ -114,7 +119,8 @@ func TestFramesHoldWhatIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		needs      []string
 		text, body string
-	}{{nil, "", ""}, {[]string{"text"}, "text", ""}, {[]string{"body"}, "", "BODY"}, {[]string{"body", "text"}, "text", "BODY"}} {
+	}{{nil, "", ""}, {[]string{"text"}, "text", ""}, {[]string{"body"}, "", "BODY"},
+		{[]string{"body", "text"}, "text", "BODY"}} {
 		frame, err := abi.AppendCall([]byte("before"), &plugin.Serves{Needs: c.needs}, call)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +146,8 @@ func TestFramesHoldWhatIsNeeded(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	d := &plugin.Descriptor{}
-	if l := abi.LimitsOf(d, plugin.Limits{}); l.Memory != 64<<20 || l.Timeout.D() != 50*time.Millisecond || l.Output != 1<<20 {
+	if l := abi.LimitsOf(d, plugin.Limits{}); l.Memory != 64<<20 || l.Timeout.D() != 50*time.Millisecond ||
+		l.Output != 1<<20 {
 		t.Errorf("the defaults are %+v", l)
 	}
 	d.Limits = plugin.Limits{Memory: 1 << 40, Timeout: crawl.Duration(time.Hour), Output: 1 << 40}
@@ -154,11 +161,13 @@ func TestLimits(t *testing.T) {
 
 // Whatever a plug-in writes, the host reads it or says why not, and what it read fits the point.
 func FuzzAnswer(f *testing.F) {
-	for _, s := range []string{`{"action":"pass"}`, `{"action":"patch","patch":{"change":[{"index":0,"weight":3}]}}`, `{"error":"x"}`,
-		`{"action":"patch","patch":{"fields":{"a":1}}}`, `{"action":"drop","reason":"a-b"}`, `{"log":["\ud800"]}`} {
+	for _, s := range []string{`{"action":"pass"}`, `{"action":"patch","patch":{"change":[{"index":0,"weight":3}]}}`,
+		`{"error":"x"}`, `{"action":"patch","patch":{"fields":{"a":1}}}`, `{"action":"drop","reason":"a-b"}`,
+		`{"log":["\ud800"]}`} {
 		f.Add([]byte(s))
 	}
-	messages := []plugin.Message{&plugin.Seeds{}, &plugin.Request{}, response, document, links, &plugin.Record{}, &plugin.Delivery{}}
+	messages := []plugin.Message{&plugin.Seeds{}, &plugin.Request{}, response, document, links, &plugin.Record{},
+		&plugin.Delivery{}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, m := range messages {
 			a, err := abi.ReadAnswer(m, data)

@@ -47,8 +47,8 @@ func Plugin(use string) (plugin.Plugin, bool) {
 }
 
 // all has them by what a node's use says.
-var all = index(filter(), header(), jsonNode(), csvNode(), feed(), keywords(), redact(), mapping(), language(), sample(),
-	urls(), list(), sitemapNode(), pages(), file(), s3(), postgres(), mongodb(), hook())
+var all = index(filter(), header(), jsonNode(), csvNode(), feed(), keywords(), redact(), mapping(), language(),
+	sample(), urls(), list(), sitemapNode(), pages(), file(), s3(), postgres(), mongodb(), hook())
 
 func index(list ...*builtin) map[string]*builtin {
 	out := map[string]*builtin{}
@@ -97,7 +97,8 @@ func decode(with map[string]any, to any) error {
 	dec.DisallowUnknownFields()
 	err = dec.Decode(to)
 	if typed := (*json.UnmarshalTypeError)(nil); errors.As(err, &typed) {
-		return &plugin.ConfigError{Path: strings.ToLower(typed.Field), Text: fmt.Sprintf("a %s: want %s", typed.Value, kindOf(typed.Type.String()))}
+		return &plugin.ConfigError{Path: strings.ToLower(typed.Field),
+			Text: fmt.Sprintf("a %s: want %s", typed.Value, kindOf(typed.Type.String()))}
 	}
 	if err != nil {
 		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

@@ -13,7 +13,8 @@ import (
 )
 
 func page(text string) *plugin.Document {
-	return &plugin.Document{URL: "https://a.test/p", Path: "/p", ContentType: "text/html", Lang: "en-GB", Title: "Write to ann@a.test", Text: text,
+	return &plugin.Document{URL: "https://a.test/p", Path: "/p", ContentType: "text/html", Lang: "en-GB",
+		Title: "Write to ann@a.test", Text: text,
 		Fields: map[string]any{"price": 12.0, "who": "bob@a.test", "list": []any{"x", "eve@a.test"}}}
 }
 
@@ -25,8 +26,9 @@ func record(text string) *plugin.Record {
 	return &plugin.Record{URL: "https://a.test/p", Lang: "fr", Text: text, Fields: map[string]any{}}
 }
 
-var threeLinks = &plugin.Links{URL: "https://a.test/", Links: []plugin.Link{{URL: "https://a.test/1"}, {URL: "https://a.test/out", Text: "log out"},
-	{URL: "https://a.test/3", Dropped: "other x"}}}
+var threeLinks = &plugin.Links{URL: "https://a.test/",
+	Links: []plugin.Link{{URL: "https://a.test/1"}, {URL: "https://a.test/out", Text: "log out"},
+		{URL: "https://a.test/3", Dropped: "other x"}}}
 
 // Each case is a node over a message; want is the answer as JSON.
 var cases = []struct {
@@ -35,47 +37,60 @@ var cases = []struct {
 	want                  string
 }{
 	{"filter keeps", "filter", `{"keep": "doc.lang startsWith 'en'"}`, "", page(""), `{"action":"pass"}`},
-	{"filter drops what it does not keep", "filter", `{"keep": "doc.lang == 'de'", "reason": "german-only"}`, "", page(""), `{"action":"drop","reason":"german-only"}`},
+	{"filter drops what it does not keep", "filter", `{"keep": "doc.lang == 'de'", "reason": "german-only"}`, "", page(""),
+		`{"action":"drop","reason":"german-only"}`},
 	{"filter drops", "filter", `{"drop": "record.lang == 'fr'"}`, "", record(""), `{"action":"drop"}`},
 	{"filter at links", "filter", `{"drop": "link.text contains 'log out'", "reason": "logout"}`, "", threeLinks,
 		`{"action":"patch","patch":{"change":[{"index":1,"drop":"logout"}]}}`},
 	{"filter at links keeps all", "filter", `{"keep": "true"}`, "", threeLinks, `{"action":"pass"}`},
 	{"header", "header", `{"set": {"x-client": "7"}, "remove": ["accept"]}`, "", &plugin.Request{},
 		`{"action":"patch","patch":{"headers":{"Accept":null,"X-Client":["7"]}}}`},
-	{"json", "json", `{"fields": {"price": "/offer/price", "none": "/x"}, "title": "/name"}`, `{"name": "Lamp", "offer": {"price": 9.5}}`, doc("application/json"),
+	{"json", "json", `{"fields": {"price": "/offer/price", "none": "/x"}, "title": "/name"}`,
+		`{"name": "Lamp", "offer": {"price": 9.5}}`, doc("application/json"),
 		`{"action":"patch","patch":{"title":"Lamp","fields":{"price":9.5}}}`},
 	{"json passes other pages", "json", `{"title": "/name"}`, `<html>`, doc("text/html"), `{"action":"pass"}`},
 	{"csv", "csv", `{"max": 2}`, "\xEF\xBB\xBFname;price\nLamp;9\n\"A;B\";10;more\nC;3\n", doc("text/csv"),
 		`{"action":"patch","patch":{"fields":{"rows":[{"name":"Lamp","price":"9"},{"column3":"more","name":"A;B","price":"10"}]}}}`},
 	{"csv with names", "csv", `{"names": ["a", "b"], "field": "t", "delimiter": ","}`, "1,2\n", doc("text/csv"),
 		`{"action":"patch","patch":{"fields":{"t":[{"a":"1","b":"2"}]}}}`},
-	{"feed: RSS", "feed", `{}`, `<?xml version="1.0"?><rss><channel><title>News</title><item><title>One &amp; two</title><link>https://a.test/1</link><guid>g</guid><pubDate>Mon</pubDate></item></channel></rss>`,
-		doc("application/rss+xml"), `{"action":"patch","patch":{"title":"News","fields":{"entries":[{"id":"g","published":"Mon","title":"One \u0026 two","url":"https://a.test/1"}]}}}`},
-	{"feed: Atom", "feed", `{"field": "posts"}`, `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>T</title><link rel="self" href="s"/><link href="https://a.test/2"/><updated>2026</updated></entry></feed>`,
-		doc("application/atom+xml"), `{"action":"patch","patch":{"fields":{"posts":[{"published":"2026","title":"T","url":"https://a.test/2"}]}}}`},
+	{"feed: RSS", "feed", `{}`,
+		`<?xml version="1.0"?><rss><channel><title>News</title><item><title>One &amp; two</title><link>https://a.test/1</link><guid>g</guid><pubDate>Mon</pubDate></item></channel></rss>`,
+		doc("application/rss+xml"),
+		`{"action":"patch","patch":{"title":"News","fields":{"entries":[{"id":"g","published":"Mon","title":"One \u0026 two","url":"https://a.test/1"}]}}}`},
+	{"feed: Atom", "feed", `{"field": "posts"}`,
+		`<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>T</title><link rel="self" href="s"/><link href="https://a.test/2"/><updated>2026</updated></entry></feed>`,
+		doc("application/atom+xml"),
+		`{"action":"patch","patch":{"fields":{"posts":[{"published":"2026","title":"T","url":"https://a.test/2"}]}}}`},
 	{"feed passes other XML", "feed", `{}`, `<urlset></urlset>`, doc("application/xml"), `{"action":"pass"}`},
 	{"keywords", "keywords", `{"words": ["go", "c++"], "window": 4}`, "", page("We write Go and C++ here, not cargo."),
 		`{"action":"patch","patch":{"fields":{"keywords":[{"hits":2,"text":"ite Go and C++ her"}]}}}`},
-	{"keywords missing", "keywords", `{"words": ["rust"], "required": true}`, "", page("trust"), `{"action":"drop","reason":"no-keyword"}`},
-	{"redact", "redact", `{}`, "", page("Card 4111 1111 1111 1111, no card 4111 1111 1111 1112, DE89 3704 0044 0532 0130 00, call +49 (0)30 1234567."),
+	{"keywords missing", "keywords", `{"words": ["rust"], "required": true}`, "", page("trust"),
+		`{"action":"drop","reason":"no-keyword"}`},
+	{"redact", "redact", `{}`, "",
+		page("Card 4111 1111 1111 1111, no card 4111 1111 1111 1112, DE89 3704 0044 0532 0130 00, call +49 (0)30 1234567."),
 		`{"action":"patch","patch":{"title":"Write to [email]","text":"Card [card], no card 4111 1111 1111 1112, [iban], call [phone].","fields":{"list":["x","[email]"],"who":"[email]"}}}`},
-	{"redact patterns", "redact", `{"patterns": ["A-[0-9]+"], "with": "#", "fields": false}`, "", page("see A-123"), `{"action":"patch","patch":{"text":"see #"}}`},
+	{"redact patterns", "redact", `{"patterns": ["A-[0-9]+"], "with": "#", "fields": false}`, "", page("see A-123"),
+		`{"action":"patch","patch":{"text":"see #"}}`},
 	{"redact nothing", "redact", `{"kinds": ["ip"]}`, "", record("version 1.2.3"), `{"action":"pass"}`},
-	{"map", "map", `{"set": {"gross": "doc.fields.price * 2"}, "rename": {"who": "contact"}, "remove": ["list", "none"]}`, "", page(""),
-		`{"action":"patch","patch":{"fields":{"contact":"bob@a.test","gross":24,"list":null,"who":null}}}`},
+	{"map", "map", `{"set": {"gross": "doc.fields.price * 2"}, "rename": {"who": "contact"}, "remove": ["list", "none"]}`,
+		"", page(""), `{"action":"patch","patch":{"fields":{"contact":"bob@a.test","gross":24,"list":null,"who":null}}}`},
 	{"lang", "lang", `{"keep": ["en", "de"]}`, "", page(""), `{"action":"pass"}`},
 	{"lang drops", "lang", `{"keep": ["en"]}`, "", record(""), `{"action":"drop","reason":"language"}`},
-	{"lang unknown", "lang", `{"keep": ["en"], "unknown": "drop"}`, "", &plugin.Record{}, `{"action":"drop","reason":"language"}`},
+	{"lang unknown", "lang", `{"keep": ["en"], "unknown": "drop"}`, "", &plugin.Record{},
+		`{"action":"drop","reason":"language"}`},
 	{"sample all", "sample", `{"share": 1}`, "", page(""), `{"action":"pass"}`},
 	{"urls", "urls", `{"urls": ["https://a.test/"]}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
 	{"list", "list", `{"file": "/x"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
 	{"sitemap", "sitemap", `{"url": "https://a.test/map"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
-	{"pages", "pages", `{"dir": "/x", "status": [200], "hosts": ["a.test"], "match": "/p/"}`, "", &plugin.Seeds{}, `{"action":"pass"}`},
-	{"s3", "s3", `{"bucket": "pages", "file": "pages.csv", "access_key": "${A}", "secret_key": "file:/s"}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
+	{"pages", "pages", `{"dir": "/x", "status": [200], "hosts": ["a.test"], "match": "/p/"}`, "", &plugin.Seeds{},
+		`{"action":"pass"}`},
+	{"s3", "s3", `{"bucket": "pages", "file": "pages.csv", "access_key": "${A}", "secret_key": "file:/s"}`, "",
+		&plugin.Delivery{}, `{"action":"pass"}`},
 	{"postgres", "postgres", `{"url": "postgres://u:${A}@h/d"}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
 	{"mongodb", "mongodb", `{"url": "${A}", "database": "d"}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
 	{"webhook", "webhook", `{"url": "https://h/${A}", "secrets": ["${B}"]}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
-	{"file", "file", `{"file": "pages.csv", "columns": ["url"], "originals": true, "raw_text": true}`, "", &plugin.Delivery{}, `{"action":"pass"}`},
+	{"file", "file", `{"file": "pages.csv", "columns": ["url"], "originals": true, "raw_text": true}`, "",
+		&plugin.Delivery{}, `{"action":"pass"}`},
 	{"sample none", "sample", `{"share": 0}`, "", page(""), `{"action":"drop","reason":"sample"}`},
 }
 
@@ -131,7 +146,9 @@ func TestSampleKeepsItsShare(t *testing.T) {
 	}
 	kept := 0
 	for n := range 4000 {
-		a, err := i.Handle(t.Context(), &plugin.Call{Message: &plugin.Request{URL: "https://a.test/" + strings.Repeat("x", n%50) + string(rune('a'+n%26)) + json.Number(string(rune('0'+n%10))).String() + strings.Repeat("y", n/50)}})
+		a, err := i.Handle(t.Context(),
+			&plugin.Call{Message: &plugin.Request{URL: "https://a.test/" + strings.Repeat("x",
+				n%50) + string(rune('a'+n%26)) + json.Number(string(rune('0'+n%10))).String() + strings.Repeat("y", n/50)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +207,8 @@ func TestFaultsOfSettingsNameTheirKey(t *testing.T) {
 		{"pages", crawl.AtProvider, `{"match": "."}`, ""},
 		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.xlsx"}`, "file"},
 		{"s3", crawl.AtOutput, `{"bucket": "Pages/../x", "file": "pages.csv"}`, "bucket"},
-		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.csv", "access_key": "${A}", "secret_key": "geheim"}`, "secret_key"},
+		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.csv", "access_key": "${A}", "secret_key": "geheim"}`,
+			"secret_key"},
 		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.csv", "access_key": "${A}"}`, "secret_key"},
 		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.csv", "endpoint": "https://u:geheim@h"}`, "endpoint"},
 		{"s3", crawl.AtOutput, `{"bucket": "pages", "file": "pages.csv", "prefix": "../x"}`, "prefix"},
@@ -228,12 +246,14 @@ func TestSchemasAreTrue(t *testing.T) {
 		p, _ := builtin.Plugin(d.Use())
 		for name, s := range properties {
 			kind := s.(map[string]any)["type"]
-			sample := map[any]any{"string": "x", "number": 1, "integer": 1, "boolean": true, "array": []any{"x"}, "object": map[string]any{"x": "y"}}[kind]
+			sample := map[any]any{"string": "x", "number": 1, "integer": 1, "boolean": true, "array": []any{"x"},
+				"object": map[string]any{"x": "y"}}[kind]
 			if items, _ := s.(map[string]any)["items"].(map[string]any); items["type"] == "integer" {
 				sample = []any{200}
 			}
 			_, err := p.Configure(t.Context(), d.Serves[0].Point, map[string]any{name: sample})
-			if bad := (*plugin.ConfigError)(nil); errors.As(err, &bad) && bad.Path == name && (bad.Text == "there is no such setting" || strings.Contains(bad.Text, "want a")) {
+			if bad := (*plugin.ConfigError)(nil); errors.As(err, &bad) && bad.Path == name &&
+				(bad.Text == "there is no such setting" || strings.Contains(bad.Text, "want a")) {
 				t.Errorf("%s: %s: %s", d.Name, name, bad.Text)
 			}
 		}
@@ -263,7 +283,8 @@ func FuzzBodies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, i := range all {
 			for _, media := range []string{"application/json", "text/csv", "application/xml"} {
-				if a, err := i.Handle(t.Context(), &plugin.Call{Message: doc(media), Body: func() []byte { return body }}); err == nil && a == nil {
+				if a, err := i.Handle(t.Context(),
+					&plugin.Call{Message: doc(media), Body: func() []byte { return body }}); err == nil && a == nil {
 					t.Error("neither an answer nor an error")
 				}
 			}

@@ -25,7 +25,8 @@ func speaks(keep []string, lang string) bool {
 func header() *builtin {
 	return &builtin{plugin.Descriptor{Name: "header", Summary: "Sets and removes fields of the request's header",
 		Serves: serving(nil, crawl.AtRequest),
-		Config: object(nil, map[string]any{"set": byName("fields and their values"), "remove": texts("fields that are left out")})}, makeHeader}
+		Config: object(nil, map[string]any{"set": byName("fields and their values"),
+			"remove": texts("fields that are left out")})}, makeHeader}
 }
 
 func makeHeader(_ crawl.Point, with map[string]any) (handler, error) {

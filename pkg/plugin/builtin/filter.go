@@ -15,8 +15,9 @@ var reasonToken = regexp.MustCompile(`^[a-z0-9-]{0,64}$`)
 
 // filter keeps what an expression is true of.
 func filter() *builtin {
-	return &builtin{plugin.Descriptor{Name: "filter", Summary: "Keeps, or drops, what an expression is true of; at links each link is asked",
-		Serves: serving(needsText, crawl.AtRequest, crawl.AtResponse, crawl.AtDocument, crawl.AtLinks, crawl.AtRecord),
+	return &builtin{plugin.Descriptor{Name: "filter",
+		Summary: "Keeps, or drops, what an expression is true of; at links each link is asked",
+		Serves:  serving(needsText, crawl.AtRequest, crawl.AtResponse, crawl.AtDocument, crawl.AtLinks, crawl.AtRecord),
 		Config: object(nil, map[string]any{"keep": prop("string", "expression; what it is not true of is dropped"),
 			"drop":   prop("string", "expression; what it is true of is dropped"),
 			"reason": prop("string", "why, for explain and the log: a token of a-z, 0-9 and -")})}, makeFilter}
@@ -90,8 +91,10 @@ func filterLinks(key, text, reason string, wanted bool) (handler, error) {
 func sample() *builtin {
 	return &builtin{plugin.Descriptor{Name: "sample", Summary: "Keeps a share of the pages, the same ones each time",
 		Serves: serving(nil, crawl.AtRequest, crawl.AtResponse, crawl.AtDocument, crawl.AtRecord),
-		Config: object([]string{"share"}, map[string]any{"share": map[string]any{"type": "number", "minimum": 0, "maximum": 1, "description": "part of the URLs that is kept"},
-			"seed": prop("string", "another text draws other pages")})}, makeSample}
+		Config: object([]string{"share"},
+			map[string]any{"share": map[string]any{"type": "number", "minimum": 0, "maximum": 1,
+				"description": "part of the URLs that is kept"},
+				"seed": prop("string", "another text draws other pages")})}, makeSample}
 }
 
 func makeSample(_ crawl.Point, with map[string]any) (handler, error) {

@@ -33,10 +33,12 @@ func limit(n int) (int, error) {
 
 // jsonNode takes fields from documents in JSON.
 func jsonNode() *builtin {
-	return &builtin{plugin.Descriptor{Name: "json", Summary: "Takes fields, title and text from documents in JSON; name application/json in media_types",
-		Serves: serving(needsBody, crawl.AtDocument),
+	return &builtin{plugin.Descriptor{Name: "json",
+		Summary: "Takes fields, title and text from documents in JSON; name application/json in media_types",
+		Serves:  serving(needsBody, crawl.AtDocument),
 		Config: object(nil, map[string]any{"fields": byName("JSON pointers (RFC 6901), by the field that gets their value"),
-			"title": prop("string", "JSON pointer of the title"), "text": prop("string", "JSON pointer of the text")})}, makeJSON}
+			"title": prop("string", "JSON pointer of the title"), "text": prop("string", "JSON pointer of the text")})},
+		makeJSON}
 }
 
 func makeJSON(at crawl.Point, with map[string]any) (handler, error) {
@@ -110,10 +112,13 @@ func taken(at crawl.Point, body []byte, pointers map[string]jsonpointer.Pointer)
 
 // csvNode makes a list of objects of documents in CSV.
 func csvNode() *builtin {
-	return &builtin{plugin.Descriptor{Name: "csv", Summary: "Makes a list of objects of documents in CSV; name text/csv in media_types",
-		Serves: serving(needsBody, crawl.AtDocument),
-		Config: object(nil, map[string]any{"field": prop("string", "field that gets the rows; default rows"), "delimiter": prop("string", "one character; default: the comma, or what the first line has more of"),
-			"names": texts("names of the columns; none: the first line has them"), "max": prop("integer", "rows that are taken; default 1000")})}, makeCSV}
+	return &builtin{plugin.Descriptor{Name: "csv",
+		Summary: "Makes a list of objects of documents in CSV; name text/csv in media_types",
+		Serves:  serving(needsBody, crawl.AtDocument),
+		Config: object(nil, map[string]any{"field": prop("string", "field that gets the rows; default rows"),
+			"delimiter": prop("string", "one character; default: the comma, or what the first line has more of"),
+			"names":     texts("names of the columns; none: the first line has them"),
+			"max":       prop("integer", "rows that are taken; default 1000")})}, makeCSV}
 }
 
 func makeCSV(at crawl.Point, with map[string]any) (handler, error) {
@@ -136,7 +141,8 @@ func makeCSV(at crawl.Point, with map[string]any) (handler, error) {
 		set.Field = "rows"
 	}
 	return func(call *plugin.Call) (*plugin.Answer, error) {
-		if d, ok := call.Message.(*plugin.Document); ok && !strings.Contains(d.ContentType, "csv") && d.ContentType != "text/plain" {
+		if d, ok := call.Message.(*plugin.Document); ok && !strings.Contains(d.ContentType, "csv") &&
+			d.ContentType != "text/plain" {
 			return pass, nil
 		}
 		rows, err := csvRows(call.Body(), set.Delimiter, set.Names, most)
@@ -193,9 +199,11 @@ func comma(body []byte, delimiter string) rune {
 
 // feed makes a list of the entries of RSS and Atom feeds.
 func feed() *builtin {
-	return &builtin{plugin.Descriptor{Name: "feed", Summary: "Makes a list of the entries of RSS and Atom feeds; name application/rss+xml and application/atom+xml in media_types",
+	return &builtin{plugin.Descriptor{Name: "feed", Summary: "Makes a list of the entries of RSS and Atom feeds; name " +
+		"application/rss+xml and application/atom+xml in media_types",
 		Serves: serving(needsBody, crawl.AtDocument),
-		Config: object(nil, map[string]any{"field": prop("string", "field that gets the entries; default entries"), "max": prop("integer", "entries that are taken; default 1000")})}, makeFeed}
+		Config: object(nil, map[string]any{"field": prop("string", "field that gets the entries; default entries"),
+			"max": prop("integer", "entries that are taken; default 1000")})}, makeFeed}
 }
 
 func makeFeed(at crawl.Point, with map[string]any) (handler, error) {

@@ -56,7 +56,8 @@ var outputName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|json
 // rows are the settings that outputs share.
 func rowSettings(more map[string]any) map[string]any {
 	all := map[string]any{
-		"columns":   texts("keys of a record in their order, as in url, title and fields.price; none: whole records as JSON, all but lists as CSV, all as Parquet"),
+		"columns": texts("keys of a record in their order, as in url, title and fields.price; none: whole records as " +
+			"JSON, all but lists as CSV, all as Parquet"),
 		"originals": prop("boolean", "leave out copies")}
 	for name, schema := range more {
 		all[name] = schema
@@ -67,11 +68,14 @@ func rowSettings(more map[string]any) map[string]any {
 // file writes records into a file that grows.
 func file() *builtin {
 	return &builtin{plugin.Descriptor{Name: "file",
-		Summary: "Writes what was stored into a file that grows with the crawl, as CSV, JSON Lines or Parquet, or packs its archive as WACZ at the end",
-		Serves:  serving(nil, crawl.AtOutput),
+		Summary: "Writes what was stored into a file that grows with the crawl, as CSV, JSON Lines or Parquet, or packs " +
+			"its archive as WACZ at the end",
+		Serves: serving(nil, crawl.AtOutput),
 		Config: object([]string{"file"}, rowSettings(map[string]any{
-			"file":     prop("string", "name of the file, as in pages.csv, pages.jsonl, pages.parquet or site.wacz; it lies in outputs, in the directory of the crawl"),
-			"raw_text": prop("boolean", "leave cells of CSV as they are that a spreadsheet would take for a formula")}))}, makeOutput(writtenFile)}
+			"file": prop("string", "name of the file, as in pages.csv, pages.jsonl, pages.parquet or site.wacz; it lies "+
+				"in outputs, in the directory of the crawl"),
+			"raw_text": prop("boolean", "leave cells of CSV as they are that a spreadsheet would take for a formula")}))},
+		makeOutput(writtenFile)}
 }
 
 // makeOutput checks the settings. No message passes.
@@ -86,8 +90,8 @@ func makeOutput(of func(map[string]any) (*Written, error)) func(crawl.Point, map
 
 // writers are what the outputs read from their settings, by the node's use.
 var writers = map[string]func(map[string]any) (*Written, error){
-	"builtin/file@1": writtenFile, "builtin/s3@1": writtenS3, "builtin/postgres@1": writtenPostgres, "builtin/mongodb@1": writtenMongo,
-	"builtin/webhook@1": writtenHook,
+	"builtin/file@1": writtenFile, "builtin/s3@1": writtenS3, "builtin/postgres@1": writtenPostgres,
+	"builtin/mongodb@1": writtenMongo, "builtin/webhook@1": writtenHook,
 }
 
 // WrittenOf returns what a node at output asks for.
@@ -115,8 +119,10 @@ func writtenFile(with map[string]any) (*Written, error) {
 
 // check finds what is wrong with what outputs share.
 func (w *Written) check() error {
-	if w.File != "" && !outputName.MatchString(w.File) || w.File == "" && (w.S3 != nil || w.Postgres == nil && w.Mongo == nil && w.Hook == nil) {
-		return bad("file", "%q: name it with letters, digits, '.', '_' and '-', and .csv, .jsonl, .parquet or .wacz at its end; it lies in no directory", w.File)
+	if w.File != "" && !outputName.MatchString(w.File) || w.File == "" &&
+		(w.S3 != nil || w.Postgres == nil && w.Mongo == nil && w.Hook == nil) {
+		return bad("file", "%q: name it with letters, digits, '.', '_' and '-', and .csv, .jsonl, .parquet or .wacz at its "+
+			"end; it lies in no directory", w.File)
 	}
 	if len(w.Columns) > maxColumns {
 		return bad("columns", "%d: want at most %d", len(w.Columns), maxColumns)

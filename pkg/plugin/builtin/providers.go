@@ -36,29 +36,36 @@ func atProvider() []plugin.Serves { return serving(nil, crawl.AtProvider) }
 // urls gives URLs that stand in the job.
 func urls() *builtin {
 	return &builtin{plugin.Descriptor{Name: "urls", Summary: "Gives URLs as seeds", Serves: atProvider(),
-		Config: object([]string{"urls"}, map[string]any{"urls": texts("URLs to start from; without a scheme http:// is meant")})}, makeSeeds}
+		Config: object([]string{"urls"},
+			map[string]any{"urls": texts("URLs to start from; without a scheme http:// is meant")})}, makeSeeds}
 }
 
 // list gives the URLs of a file.
 func list() *builtin {
-	return &builtin{plugin.Descriptor{Name: "list", Summary: "Gives the URLs of a file as seeds, a line each", Serves: atProvider(),
-		Config: object([]string{"file"}, map[string]any{"file": prop("string",
-			"file with a URL a line; empty lines and # comments are left out. In a job file: beside it. On a server: its whole path")})}, makeSeeds}
+	return &builtin{plugin.Descriptor{Name: "list", Summary: "Gives the URLs of a file as seeds, a line each",
+		Serves: atProvider(), Config: object([]string{"file"}, map[string]any{"file": prop("string",
+			"file with a URL a line; empty lines and # comments are left out. In a job file: beside it. On a server: its "+
+				"whole path")})}, makeSeeds}
 }
 
 // sitemapNode gives what a sitemap or feed lists.
 func sitemapNode() *builtin {
-	return &builtin{plugin.Descriptor{Name: "sitemap", Summary: "Reads a sitemap, an index of sitemaps or a feed, whatever its URL looks like, for the pages that it lists",
-		Serves: atProvider(), Config: object([]string{"url"}, map[string]any{"url": prop("string", "URL of the sitemap or feed")})}, makeSeeds}
+	return &builtin{plugin.Descriptor{Name: "sitemap",
+		Summary: "Reads a sitemap, an index of sitemaps or a feed, whatever its URL looks like, for the pages that it lists",
+		Serves:  atProvider(), Config: object([]string{"url"},
+			map[string]any{"url": prop("string", "URL of the sitemap or feed")})}, makeSeeds}
 }
 
 // pages gives the pages of another crawl.
 func pages() *builtin {
-	return &builtin{plugin.Descriptor{Name: "pages", Summary: "Gives the pages of another crawl as seeds", Serves: atProvider(),
-		Config: object(nil, map[string]any{"dir": prop("string", "directory of that crawl; in a job file: beside it"),
-			"execution": prop("string", "that crawl on a server, as in manual-17"),
-			"status":    map[string]any{"type": "array", "items": map[string]any{"type": "integer"}, "description": "only pages with one of these status codes"},
-			"hosts":     texts("only pages of these hosts"), "match": prop("string", "regular expression (RE2) that the URL has to match")})}, makeSeeds}
+	return &builtin{plugin.Descriptor{Name: "pages", Summary: "Gives the pages of another crawl as seeds",
+		Serves: atProvider(), Config: object(nil,
+			map[string]any{"dir": prop("string", "directory of that crawl; in a job file: beside it"),
+				"execution": prop("string", "that crawl on a server, as in manual-17"),
+				"status": map[string]any{"type": "array", "items": map[string]any{"type": "integer"},
+					"description": "only pages with one of these status codes"},
+				"hosts": texts("only pages of these hosts"),
+				"match": prop("string", "regular expression (RE2) that the URL has to match")})}, makeSeeds}
 }
 
 // makeSeeds checks the settings. No message passes.
@@ -93,7 +100,8 @@ func seedsOf(with map[string]any) (*Seeds, error) {
 	if err := decode(with, &set); err != nil {
 		return nil, err
 	}
-	out := &Seeds{URLs: set.URLs, File: set.File, Sitemap: set.URL, Dir: set.Dir, Execution: crawl.JobID(set.Execution), Status: set.Status}
+	out := &Seeds{URLs: set.URLs, File: set.File, Sitemap: set.URL, Dir: set.Dir, Execution: crawl.JobID(set.Execution),
+		Status: set.Status}
 	of := 0
 	for _, is := range []bool{len(set.URLs) > 0, set.File != "", set.URL != "", set.Dir != "", set.Execution != ""} {
 		if is {

@@ -17,7 +17,8 @@ const (
 )
 
 const (
-	howToName = "a secret is named, not written: ${NAME} for a variable of the program that writes the output, or file:PATH"
+	howToName = "a secret is named, not written: ${NAME} for a variable of the program that writes the output, or " +
+		"file:PATH"
 	batchText = "rows that are sent at once, 1 to 10000; 500 where it is not said. A batch has about 1 MiB at most"
 	replText  = "take over what another crawl has delivered there: a crawl that is begun anew with --fresh is another one"
 )
@@ -31,16 +32,19 @@ var (
 
 // s3 puts records into a bucket.
 func s3() *builtin {
-	return &builtin{plugin.Descriptor{Name: "s3", Summary: "Puts what was stored into a bucket, as objects of CSV, JSON Lines or Parquet with a manifest, or as one WACZ package at the end",
+	return &builtin{plugin.Descriptor{Name: "s3", Summary: "Puts what was stored into a bucket, as objects of CSV, JSON " +
+		"Lines or Parquet with a manifest, or as one WACZ package at the end",
 		Serves: serving(nil, crawl.AtOutput),
 		Config: object([]string{"bucket", "file"}, rowSettings(map[string]any{
 			"bucket": prop("string", "name of the bucket, which is there"),
-			"file":   prop("string", "name that objects get, as in pages.csv (pages-000001.csv and so on), pages.jsonl, pages.parquet or site.wacz"),
+			"file": prop("string", "name that objects get, as in pages.csv (pages-000001.csv and so on), pages.jsonl, "+
+				"pages.parquet or site.wacz"),
 			"prefix": prop("string", "what keys begin with, as in crawls/shop; empty: JOB/NODE"),
 			"endpoint": prop("string",
 				"store, as in https://s3.eu-central-1.amazonaws.com or http://minio:9000; empty: Amazon's of the region"),
-			"region":        prop("string", "of the bucket; empty: us-east-1"),
-			"access_key":    prop("string", "${NAME} or file:PATH; empty: credentials of the environment, of ~/.aws, or of the machine's role"),
+			"region": prop("string", "of the bucket; empty: us-east-1"),
+			"access_key": prop("string",
+				"${NAME} or file:PATH; empty: credentials of the environment, of ~/.aws, or of the machine's role"),
 			"secret_key":    prop("string", "${NAME} or file:PATH"),
 			"session_token": prop("string", "${NAME} or file:PATH, where the keys are of a session"),
 			"storage_class": prop("string", "as in STANDARD_IA; empty: the bucket's"),
@@ -66,9 +70,10 @@ func writtenS3(with map[string]any) (*Written, error) {
 	if err := decode(with, &set); err != nil {
 		return nil, err
 	}
-	w := &Written{File: set.File, Columns: set.Columns, Originals: set.Originals, RawText: set.RawText, Replace: set.Replace,
-		S3: &S3{Endpoint: set.Endpoint, Region: set.Region, Bucket: set.Bucket, Prefix: strings.Trim(set.Prefix, "/"), AccessKey: set.AccessKey,
-			SecretKey: set.SecretKey, SessionToken: set.SessionToken, StorageClass: set.StorageClass, Encryption: set.Encryption, PartMB: set.PartMB}}
+	w := &Written{File: set.File, Columns: set.Columns, Originals: set.Originals, RawText: set.RawText,
+		Replace: set.Replace, S3: &S3{Endpoint: set.Endpoint, Region: set.Region, Bucket: set.Bucket,
+			Prefix: strings.Trim(set.Prefix, "/"), AccessKey: set.AccessKey, SecretKey: set.SecretKey,
+			SessionToken: set.SessionToken, StorageClass: set.StorageClass, Encryption: set.Encryption, PartMB: set.PartMB}}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -82,14 +87,16 @@ func (s *S3) check() error {
 		return bad("bucket", "%q: want the name of a bucket: 3 to 63 of a-z, 0-9, '.' and '-'", s.Bucket)
 	case s.Prefix != "" && (!prefixName.MatchString(s.Prefix) || strings.Contains(s.Prefix, "//")):
 		return bad("prefix", "%q: want names with / between them", s.Prefix)
-	case s.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != ""):
+	case s.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" ||
+		strings.Trim(u.Path, "/") != ""):
 		return bad("endpoint", "want https://HOST[:PORT], without a password")
 	case s.PartMB < 0 || s.PartMB > maxPartMB:
 		return bad("part_mb", "%d: want 1 to %d", s.PartMB, maxPartMB)
 	case (s.AccessKey == "") != (s.SecretKey == ""):
 		return bad("secret_key", "access_key and secret_key belong together: name both, or none")
 	}
-	for key, text := range map[string]string{"access_key": s.AccessKey, "secret_key": s.SecretKey, "session_token": s.SessionToken} {
+	for key, text := range map[string]string{"access_key": s.AccessKey, "secret_key": s.SecretKey,
+		"session_token": s.SessionToken} {
 		if text != "" && !secret.IsOnlyReference(text) {
 			return bad(key, howToName)
 		}
@@ -99,9 +106,11 @@ func (s *S3) check() error {
 
 // postgres puts records into a table.
 func postgres() *builtin {
-	return &builtin{plugin.Descriptor{Name: "postgres", Summary: "Puts what was stored into a table of a PostgreSQL database", Serves: serving(nil, crawl.AtOutput),
+	return &builtin{plugin.Descriptor{Name: "postgres",
+		Summary: "Puts what was stored into a table of a PostgreSQL database", Serves: serving(nil, crawl.AtOutput),
 		Config: object([]string{"url"}, rowSettings(map[string]any{
-			"url":     prop("string", "database, as in postgres://crawler:${PG_PASSWORD}@db.example.com/pages; or ${NAME} or file:PATH alone"),
+			"url": prop("string", "database, as in postgres://crawler:${PG_PASSWORD}@db.example.com/pages; or ${NAME} or "+
+				"file:PATH alone"),
 			"table":   prop("string", "NAME or SCHEMA.NAME; it is made where it is missing; empty: whirlpool_records"),
 			"batch":   prop("integer", batchText),
 			"replace": prop("boolean", replText)}))}, makeOutput(writtenPostgres)}
@@ -120,7 +129,8 @@ func writtenPostgres(with map[string]any) (*Written, error) {
 	if set.Table == "" {
 		set.Table = "whirlpool_records"
 	}
-	w := &Written{Columns: set.Columns, Originals: set.Originals, Replace: set.Replace, Batch: set.Batch, Postgres: &Postgres{set.URL, set.Table}}
+	w := &Written{Columns: set.Columns, Originals: set.Originals, Replace: set.Replace, Batch: set.Batch,
+		Postgres: &Postgres{set.URL, set.Table}}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -132,9 +142,11 @@ func writtenPostgres(with map[string]any) (*Written, error) {
 
 // mongodb puts records into a collection.
 func mongodb() *builtin {
-	return &builtin{plugin.Descriptor{Name: "mongodb", Summary: "Puts what was stored into a collection of a MongoDB database", Serves: serving(nil, crawl.AtOutput),
+	return &builtin{plugin.Descriptor{Name: "mongodb",
+		Summary: "Puts what was stored into a collection of a MongoDB database", Serves: serving(nil, crawl.AtOutput),
 		Config: object([]string{"url", "database"}, rowSettings(map[string]any{
-			"url":        prop("string", "server, as in mongodb://crawler:${MONGO_PASSWORD}@db.example.com/; or ${NAME} or file:PATH alone"),
+			"url": prop("string", "server, as in mongodb://crawler:${MONGO_PASSWORD}@db.example.com/; or ${NAME} or "+
+				"file:PATH alone"),
 			"database":   prop("string", "name of the database"),
 			"collection": prop("string", "name of the collection; empty: whirlpool_records"),
 			"batch":      prop("integer", batchText),
@@ -154,7 +166,8 @@ func writtenMongo(with map[string]any) (*Written, error) {
 	if set.Collection == "" {
 		set.Collection = "whirlpool_records"
 	}
-	w := &Written{Columns: set.Columns, Originals: set.Originals, Replace: set.Replace, Batch: set.Batch, Mongo: &Mongo{set.URL, set.Database, set.Collection}}
+	w := &Written{Columns: set.Columns, Originals: set.Originals, Replace: set.Replace, Batch: set.Batch,
+		Mongo: &Mongo{set.URL, set.Database, set.Collection}}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -168,9 +181,11 @@ func writtenMongo(with map[string]any) (*Written, error) {
 
 // hook posts records to another program.
 func hook() *builtin {
-	return &builtin{plugin.Descriptor{Name: "webhook", Summary: "Posts what was stored to another program, in signed batches", Serves: serving(nil, crawl.AtOutput),
+	return &builtin{plugin.Descriptor{Name: "webhook",
+		Summary: "Posts what was stored to another program, in signed batches", Serves: serving(nil, crawl.AtOutput),
 		Config: object([]string{"url"}, rowSettings(map[string]any{
-			"url":     prop("string", "address that takes posts, as in https://hooks.example.com/pages; or with ${NAME}, or file:PATH, where there is a secret in it"),
+			"url": prop("string", "address that takes posts, as in https://hooks.example.com/pages; or with ${NAME}, or "+
+				"file:PATH, where there is a secret in it"),
 			"secrets": texts("of the signature: ${NAME} or file:PATH; two while one is replaced, the newer first"),
 			"batch":   prop("integer", batchText)}))}, makeOutput(writtenHook)}
 }

@@ -22,10 +22,13 @@ const (
 
 // keywords takes the blocks around words.
 func keywords() *builtin {
-	return &builtin{plugin.Descriptor{Name: "keywords", Summary: "Takes the blocks of text around words, with their hits; where there is none it can drop the page",
-		Serves: serving(needsText, textPoints...),
-		Config: object([]string{"words"}, map[string]any{"words": texts("words or phrases, in any case"), "window": prop("integer", "characters before and after a hit; default 200"),
-			"field": prop("string", "field that gets the blocks; default keywords"), "required": prop("boolean", "drop pages without a hit")})}, makeKeywords}
+	return &builtin{plugin.Descriptor{Name: "keywords",
+		Summary: "Takes the blocks of text around words, with their hits; where there is none it can drop the page",
+		Serves:  serving(needsText, textPoints...),
+		Config: object([]string{"words"}, map[string]any{"words": texts("words or phrases, in any case"),
+			"window":   prop("integer", "characters before and after a hit; default 200"),
+			"field":    prop("string", "field that gets the blocks; default keywords"),
+			"required": prop("boolean", "drop pages without a hit")})}, makeKeywords}
 }
 
 func makeKeywords(at crawl.Point, with map[string]any) (handler, error) {
@@ -38,7 +41,8 @@ func makeKeywords(at crawl.Point, with map[string]any) (handler, error) {
 	if err := decode(with, &set); err != nil {
 		return nil, err
 	}
-	if len(set.Words) == 0 || len(set.Words) > maxWords || slices.ContainsFunc(set.Words, func(w string) bool { return strings.TrimSpace(w) == "" }) {
+	if len(set.Words) == 0 || len(set.Words) > maxWords ||
+		slices.ContainsFunc(set.Words, func(w string) bool { return strings.TrimSpace(w) == "" }) {
 		return nil, bad("words", "want 1 to %d words, none of them empty", maxWords)
 	}
 	window := defaultWindow
@@ -141,11 +145,16 @@ func redact() *builtin {
 	for _, k := range slices.Sorted(maps.Keys(personal)) {
 		kinds = append(kinds, k)
 	}
-	return &builtin{plugin.Descriptor{Name: "redact", Summary: "Blackens e-mail addresses, telephone numbers, account and card numbers, and what patterns match, in title, text and fields",
+	return &builtin{plugin.Descriptor{Name: "redact", Summary: "Blackens e-mail addresses, telephone numbers, account " +
+		"and card numbers, and what patterns match, in title, text and fields",
 		Serves: serving(needsText, textPoints...),
-		Config: object(nil, map[string]any{"kinds": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": kinds}, "description": "what is looked for; default: email, phone, iban and card"},
-			"patterns": texts("further regular expressions (RE2)"), "with": prop("string", "what stands there instead; default: the kind in brackets"),
-			"fields": map[string]any{"type": "boolean", "default": true, "description": "the texts of fields too"}})}, makeRedact}
+		Config: object(nil, map[string]any{"kinds": map[string]any{"type": "array",
+			"items":       map[string]any{"type": "string", "enum": kinds},
+			"description": "what is looked for; default: email, phone, iban and card"},
+			"patterns": texts("further regular expressions (RE2)"),
+			"with":     prop("string", "what stands there instead; default: the kind in brackets"),
+			"fields":   map[string]any{"type": "boolean", "default": true, "description": "the texts of fields too"}})},
+		makeRedact}
 }
 
 type rule struct {
@@ -195,7 +204,8 @@ func rulesOf(kinds, patterns []string) ([]rule, error) {
 	for i, k := range kinds {
 		re, ok := personal[k]
 		if !ok {
-			return nil, bad(fmt.Sprintf("kinds[%d]", i), "%q: want one of %s", k, strings.Join(slices.Sorted(maps.Keys(personal)), ", "))
+			return nil, bad(fmt.Sprintf("kinds[%d]", i), "%q: want one of %s", k,
+				strings.Join(slices.Sorted(maps.Keys(personal)), ", "))
 		}
 		rules = append(rules, rule{k, re, "[" + k + "]"})
 	}

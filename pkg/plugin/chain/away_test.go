@@ -42,7 +42,8 @@ func TestARepositoryThatIsAwayPausesNothing(t *testing.T) {
 			})
 			r := chain.New(chain.Config{Source: from, Log: slog.New(slog.DiscardHandler),
 				Stop: func(context.Context, crawl.JobID, string) error { paused++; return nil }})
-			job := &crawl.Job{ID: "j", Pipeline: crawl.Pipeline{Nodes: []crawl.PluginNode{{ID: "n", At: crawl.AtDocument, Use: "x/y@1.0.0"}}}}
+			job := &crawl.Job{ID: "j", Pipeline: crawl.Pipeline{Nodes: []crawl.PluginNode{{ID: "n", At: crawl.AtDocument,
+				Use: "x/y@1.0.0"}}}}
 			run := func() error {
 				_, err := r.Run(t.Context(), job, &plugin.Call{Message: &plugin.Document{}})
 				return err

@@ -50,8 +50,8 @@ func New(cfg Config) *Runner {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Runner{cfg: cfg, metrics: newMetrics(cfg.Metrics), compiled: map[key]*compiled{}, instances: map[instanceKey]*instance{},
-		states: map[stateKey]*state{}}
+	return &Runner{cfg: cfg, metrics: newMetrics(cfg.Metrics), compiled: map[key]*compiled{},
+		instances: map[instanceKey]*instance{}, states: map[stateKey]*state{}}
 }
 
 // Result is what the nodes of a point made of a message, besides the changes in it.
@@ -177,13 +177,15 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 }
 
 // failed notes a failure, and does what on_error says.
-func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration, out *Result) error {
+func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration,
+	out *Result) error {
 	r.metrics.observe(n, "error", took)
 	if until := n.state.failed(r.cfg.Now(), took); !until.IsZero() {
-		r.cfg.Log.Error("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use,
-			"on_error", n.onError(), "until", until, "error", err)
+		r.cfg.Log.Error("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID,
+			"node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(), "until", until, "error", err)
 	} else {
-		r.cfg.Log.Debug("a plug-in failed", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(), "error", err)
+		r.cfg.Log.Debug("a plug-in failed", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(),
+			"error", err)
 	}
 	return r.follow(ctx, job, n, err, out)
 }

@@ -55,8 +55,8 @@ func (s source) Plugin(_ context.Context, use, _ string) (plugin.Plugin, error) 
 
 func (s source) add(use string, answer func(context.Context, *plugin.Call) (*plugin.Answer, error)) {
 	s[use] = &fake{answer: answer, open: &atomic.Int64{}, d: plugin.Descriptor{Name: use, Serves: []plugin.Serves{
-		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText}}, {Point: crawl.AtRecord}, {Point: crawl.AtLinks}, {Point: crawl.AtRequest},
-		{Point: crawl.AtResponse, Needs: []string{plugin.NeedsBody}}}}}
+		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText}}, {Point: crawl.AtRecord}, {Point: crawl.AtLinks},
+		{Point: crawl.AtRequest}, {Point: crawl.AtResponse, Needs: []string{plugin.NeedsBody}}}}}
 }
 
 // bench is a runner with a clock of its own.
@@ -100,12 +100,14 @@ func jobOf(nodes ...crawl.PluginNode) *crawl.Job {
 }
 
 func doc() *plugin.Document {
-	return &plugin.Document{URL: "https://a.test/", Title: "T", Text: "some text", Lang: "en", Fields: map[string]any{"a": "1"}}
+	return &plugin.Document{URL: "https://a.test/", Title: "T", Text: "some text", Lang: "en",
+		Fields: map[string]any{"a": "1"}}
 }
 
 func setTitle(title string) func(context.Context, *plugin.Call) (*plugin.Answer, error) {
 	return func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-		return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.DocumentPatch{Title: &title, Fields: map[string]any{"a": nil, "n": 3}}}, nil
+		return &plugin.Answer{Action: plugin.Patch,
+			Patch: &plugin.DocumentPatch{Title: &title, Fields: map[string]any{"a": nil, "n": 3}}}, nil
 	}
 }
 
@@ -121,16 +123,19 @@ func TestNodesRunInOrderWhereTheyAre(t *testing.T) {
 			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.DocumentPatch{Title: &title}}, nil
 		})
 	}
-	job := jobOf(crawl.PluginNode{ID: "one", At: crawl.AtDocument, Use: "x/a@1"}, crawl.PluginNode{ID: "other", At: crawl.AtRecord, Use: "x/b@1"},
+	job := jobOf(crawl.PluginNode{ID: "one", At: crawl.AtDocument, Use: "x/a@1"},
+		crawl.PluginNode{ID: "other", At: crawl.AtRecord, Use: "x/b@1"},
 		crawl.PluginNode{ID: "never", At: crawl.AtDocument, Use: "x/b@1", When: `doc.lang == "de"`},
 		crawl.PluginNode{ID: "two", At: crawl.AtDocument, Use: "x/c@1", When: `doc.title == "Ta"`})
 	d := doc()
 	out, err := b.Run(t.Context(), job, &plugin.Call{Message: d})
-	if err != nil || d.Title != "Tac" || strings.Join(out.Plugged.Plugins, " ") != "one=x/a@1 two=x/c@1" || len(seen) != 2 {
+	if err != nil || d.Title != "Tac" || strings.Join(out.Plugged.Plugins, " ") != "one=x/a@1 two=x/c@1" ||
+		len(seen) != 2 {
 		t.Errorf("%q, %+v, %v, %v", d.Title, out, seen, err)
 	}
 	for _, f := range b.Figures("j") {
-		if f.Node == "never" && (f.Skipped != 1 || f.Calls != 0) || f.Node == "one" && (f.Calls != 1 || f.Patched != 1 || f.P95 == 0) {
+		if f.Node == "never" && (f.Skipped != 1 || f.Calls != 0) ||
+			f.Node == "one" && (f.Calls != 1 || f.Patched != 1 || f.P95 == 0) {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -143,9 +148,11 @@ func TestADropEndsTheChain(t *testing.T) {
 	})
 	b.source.add("x/set@1", setTitle("never"))
 	d := doc()
-	out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "d", At: crawl.AtDocument, Use: "x/drop@1"}, crawl.PluginNode{ID: "s", At: crawl.AtDocument, Use: "x/set@1"}),
+	out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "d", At: crawl.AtDocument, Use: "x/drop@1"},
+		crawl.PluginNode{ID: "s", At: crawl.AtDocument, Use: "x/set@1"}),
 		&plugin.Call{Message: d})
-	if err != nil || out.Drop != "plugin:d" || out.Why != "x/drop@1: dull" || d.Title != "T" || len(out.Plugged.Plugins) != 1 {
+	if err != nil || out.Drop != "plugin:d" || out.Why != "x/drop@1: dull" || d.Title != "T" ||
+		len(out.Plugged.Plugins) != 1 {
 		t.Errorf("%+v, %q, %v", out, d.Title, err)
 	}
 }
@@ -157,12 +164,15 @@ func TestOnError(t *testing.T) {
 		errs    int
 		again   bool
 		stopped bool
-	}{{"", "", 1, false, false}, {crawl.OnErrorPass, "", 1, false, false}, {crawl.OnErrorDrop, "plugin:n", 0, false, false},
-		{crawl.OnErrorRetry, "", 0, true, false}, {crawl.OnErrorStop, "", 0, true, true}} {
+	}{{"", "", 1, false, false}, {crawl.OnErrorPass, "", 1, false, false},
+		{crawl.OnErrorDrop, "plugin:n", 0, false, false}, {crawl.OnErrorRetry, "", 0, true, false},
+		{crawl.OnErrorStop, "", 0, true, true}} {
 		b := newBench()
 		b.source.add("x/bad@1", fails)
-		out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/bad@1", OnError: c.on}), &plugin.Call{Message: doc()})
-		if out.Drop != c.drop || len(out.Plugged.PluginErrors) != c.errs || (err != nil) != c.again || (len(b.stopped) > 0) != c.stopped {
+		out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/bad@1", OnError: c.on}),
+			&plugin.Call{Message: doc()})
+		if out.Drop != c.drop || len(out.Plugged.PluginErrors) != c.errs || (err != nil) != c.again ||
+			(len(b.stopped) > 0) != c.stopped {
 			t.Errorf("%q: %+v, %v, %v", c.on, out, err, b.stopped)
 		}
 	}
@@ -200,19 +210,25 @@ func TestAnswersThatAreNone(t *testing.T) {
 			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.DocumentPatch{Fields: map[string]any{"": 1}}}, nil
 		}},
 		"host": {&plugin.Request{}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.RequestPatch{Headers: map[string][]string{"hOST": {"b.test"}}}}, nil
+			return &plugin.Answer{Action: plugin.Patch,
+				Patch: &plugin.RequestPatch{Headers: map[string][]string{"hOST": {"b.test"}}}}, nil
 		}},
 		"cookie": {&plugin.Request{}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.RequestPatch{Headers: map[string][]string{"Cookie": {"a=b"}}}}, nil
+			return &plugin.Answer{Action: plugin.Patch,
+				Patch: &plugin.RequestPatch{Headers: map[string][]string{"Cookie": {"a=b"}}}}, nil
 		}},
 		"line break": {&plugin.Request{}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.RequestPatch{Headers: map[string][]string{"X": {"a\r\nHost: b"}}}}, nil
+			return &plugin.Answer{Action: plugin.Patch,
+				Patch: &plugin.RequestPatch{Headers: map[string][]string{"X": {"a\r\nHost: b"}}}}, nil
 		}},
-		"no such link": {&plugin.Links{Links: []plugin.Link{{}}}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.LinksPatch{Change: []plugin.LinkChange{{Index: 1, Drop: "x"}}}}, nil
-		}},
+		"no such link": {&plugin.Links{Links: []plugin.Link{{}}},
+			func(context.Context, *plugin.Call) (*plugin.Answer, error) {
+				return &plugin.Answer{Action: plugin.Patch,
+					Patch: &plugin.LinksPatch{Change: []plugin.LinkChange{{Index: 1, Drop: "x"}}}}, nil
+			}},
 		"weight": {&plugin.Links{Links: []plugin.Link{{}}}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
-			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.LinksPatch{Change: []plugin.LinkChange{{Index: 0, Weight: 10}}}}, nil
+			return &plugin.Answer{Action: plugin.Patch,
+				Patch: &plugin.LinksPatch{Change: []plugin.LinkChange{{Index: 0, Weight: 10}}}}, nil
 		}},
 		"body": {&plugin.Response{}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
 			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.ResponsePatch{Body: make([]byte, 100<<20)}}, nil
@@ -222,7 +238,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 			b := newBench()
 			b.source.add("x/bad@1", c.answer)
 			before := fmt.Sprintf("%+v", c.message)
-			out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: c.message.Point(), Use: "x/bad@1"}), &plugin.Call{Message: c.message})
+			out, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: c.message.Point(), Use: "x/bad@1"}),
+				&plugin.Call{Message: c.message})
 			if err != nil || len(out.Plugged.PluginErrors) != 1 || out.Drop != "" || fmt.Sprintf("%+v", c.message) != before {
 				t.Errorf("%+v, %v, %+v", out, err, c.message)
 			}
@@ -240,13 +257,15 @@ func TestACallHasALimit(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/slow@1", Timeout: crawl.Duration(time.Millisecond)})
+	job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/slow@1",
+		Timeout: crawl.Duration(time.Millisecond)})
 	var step chain.Step
 	ctx := chain.Observe(t.Context(), func(s chain.Step) { step = s })
 	if _, err := b.Run(ctx, job, &plugin.Call{Message: doc()}); err != nil || step.Err != nil {
 		t.Fatalf("%v, %v", err, step.Err)
 	}
-	if out, err := b.Run(ctx, job, &plugin.Call{Message: doc()}); err != nil || len(out.Plugged.PluginErrors) != 1 || !errors.Is(step.Err, plugin.ErrTimeout) {
+	if out, err := b.Run(ctx, job, &plugin.Call{Message: doc()}); err != nil || len(out.Plugged.PluginErrors) != 1 ||
+		!errors.Is(step.Err, plugin.ErrTimeout) {
 		t.Errorf("%+v, %v, %v", out, err, step.Err)
 	}
 	if want := []time.Duration{10 * time.Millisecond, time.Millisecond}; !slices.Equal(cpu, want) {
@@ -254,7 +273,8 @@ func TestACallHasALimit(t *testing.T) {
 	}
 	stopping, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("the program stops"))
-	if _, err := b.Run(stopping, job, &plugin.Call{Message: doc()}); err == nil || !strings.Contains(err.Error(), "stops") {
+	if _, err := b.Run(stopping, job, &plugin.Call{Message: doc()}); err == nil ||
+		!strings.Contains(err.Error(), "stops") {
 		t.Errorf("a program that stops: %v", err)
 	}
 	for _, f := range b.Figures("j") {
@@ -323,9 +343,10 @@ func TestFaultsOfAPipelineNameTheNode(t *testing.T) {
 	b := newBench()
 	b.source.add("x/n@1", fails)
 	for want, n := range map[string]crawl.PluginNode{
-		"there is no plug-in x/none@1":          {ID: "n", At: crawl.AtDocument, Use: "x/none@1"},
-		"when: ":                                {ID: "n", At: crawl.AtDocument, Use: "x/n@1", When: "doc."},
-		"with.bad: there is no such setting":    {ID: "n", At: crawl.AtDocument, Use: "x/n@1", With: crawl.Settings{"bad": 1}},
+		"there is no plug-in x/none@1": {ID: "n", At: crawl.AtDocument, Use: "x/none@1"},
+		"when: ":                       {ID: "n", At: crawl.AtDocument, Use: "x/n@1", When: "doc."},
+		"with.bad: there is no such setting": {ID: "n", At: crawl.AtDocument, Use: "x/n@1",
+			With: crawl.Settings{"bad": 1}},
 		"x/n@1 does not serve the point output": {ID: "n", At: crawl.AtOutput, Use: "x/n@1"},
 	} {
 		err := b.Prepare(t.Context(), jobOf(n))
@@ -334,7 +355,8 @@ func TestFaultsOfAPipelineNameTheNode(t *testing.T) {
 		}
 	}
 	// At run time the job is paused, and the message comes again.
-	if _, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/none@1"}), &plugin.Call{Message: doc()}); err == nil || len(b.stopped) != 1 {
+	if _, err := b.Run(t.Context(), jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/none@1"}),
+		&plugin.Call{Message: doc()}); err == nil || len(b.stopped) != 1 {
 		t.Errorf("%v, %v", err, b.stopped)
 	}
 }
@@ -349,7 +371,8 @@ func TestInstancesAreSharedAndClosed(t *testing.T) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/n@1", With: crawl.Settings{"v": float64(epoch % 3)}})
+			job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/n@1",
+				With: crawl.Settings{"v": float64(epoch % 3)}})
 			job.Epoch = epoch + 1
 			for range 5 {
 				if _, err := b.Run(context.Background(), job, &plugin.Call{Message: doc()}); err != nil {

@@ -70,7 +70,8 @@ func (r *Runner) acquire(ctx context.Context, job *crawl.Job) (*compiled, error)
 	k := key{job.ID, crawl.EpochOf(job.Epoch)}
 	r.mu.Lock()
 	c := r.compiled[k]
-	fresh := c == nil || c.job != job && !sameNodes(c.job, job) // a job that was deleted and submitted again is another one
+	// a job that was deleted and submitted again is another one
+	fresh := c == nil || c.job != job && !sameNodes(c.job, job)
 	if fresh {
 		r.forget(c)
 		c = &compiled{key: k, job: job, ready: make(chan struct{})}

@@ -32,8 +32,8 @@ type Figures struct {
 }
 
 // bounds are those of the classes of times.
-var bounds = [...]time.Duration{1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3, 512e3, 1e6, 2e6, 4e6, 8e6, 16e6, 32e6, 64e6, 128e6,
-	256e6, 512e6, 1e9, 2e9}
+var bounds = [...]time.Duration{1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3, 512e3, 1e6, 2e6, 4e6, 8e6, 16e6,
+	32e6, 64e6, 128e6, 256e6, 512e6, 1e9, 2e9}
 
 func (f *Figures) add(took time.Duration) {
 	f.Calls++
@@ -113,7 +113,8 @@ func Join(parts ...[]Figures) []Figures {
 			if !known {
 				s = Figures{Node: f.Node, At: f.At, Use: f.Use}
 			}
-			s.Calls, s.Patched, s.Dropped, s.Errors = s.Calls+f.Calls, s.Patched+f.Patched, s.Dropped+f.Dropped, s.Errors+f.Errors
+			s.Calls, s.Patched, s.Dropped, s.Errors = s.Calls+f.Calls, s.Patched+f.Patched, s.Dropped+f.Dropped,
+				s.Errors+f.Errors
 			s.Skipped, s.Passed = s.Skipped+f.Skipped, s.Passed+f.Passed
 			s.P50, s.P95 = max(s.P50, f.P50), max(s.P95, f.P95)
 			if f.Tripped.After(s.Tripped) {
@@ -127,7 +128,8 @@ func Join(parts ...[]Figures) []Figures {
 
 func sorted(all []Figures) []Figures {
 	slices.SortFunc(all, func(a, b Figures) int {
-		return cmp.Or(slices.Index(crawl.NodePoints(), a.At)-slices.Index(crawl.NodePoints(), b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Use, b.Use))
+		return cmp.Or(slices.Index(crawl.NodePoints(), a.At)-slices.Index(crawl.NodePoints(), b.At),
+			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Use, b.Use))
 	})
 	return all
 }
@@ -154,10 +156,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		return nil
 	}
 	m := &metrics{
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "plugin", Name: "calls_total",
-			Help: "Calls of plug-ins by what came of them: pass, patch, drop, links or error."}, []string{"plugin", "point", "result"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "plugin", Name: "seconds",
-			Help: "Time of a call of a plug-in.", Buckets: prometheus.ExponentialBuckets(1e-6, 4, 11)}, []string{"plugin", "point"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "plugin",
+			Name: "calls_total", Help: "Calls of plug-ins by what came of them: pass, patch, drop, links or error."},
+			[]string{"plugin", "point", "result"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "plugin",
+			Name: "seconds", Help: "Time of a call of a plug-in.", Buckets: prometheus.ExponentialBuckets(1e-6, 4, 11)},
+			[]string{"plugin", "point"}),
 	}
 	reg.MustRegister(m.calls, m.seconds)
 	return m

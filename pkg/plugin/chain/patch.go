@@ -61,9 +61,9 @@ func bad(format string, args ...any) error {
 
 // kept are fields of a request's header that the fetcher alone sets: who asks whom, secrets, validators, and what
 // belongs to the connection.
-var kept = []string{"Host", "User-Agent", "Cookie", "Authorization", "Proxy-Authorization", "From", "If-None-Match", "If-Modified-Since", "If-Range",
-	"Range", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Te", "Trailer", "Upgrade",
-	"Keep-Alive", "Proxy-Connection", "Expect"}
+var kept = []string{"Host", "User-Agent", "Cookie", "Authorization", "Proxy-Authorization", "From", "If-None-Match",
+	"If-Modified-Since", "If-Range", "Range", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
+	"Transfer-Encoding", "Te", "Trailer", "Upgrade", "Keep-Alive", "Proxy-Connection", "Expect"}
 
 func patchRequest(m *plugin.Request, p *plugin.RequestPatch) error {
 	if len(p.Headers) > maxHeader {
@@ -162,7 +162,8 @@ func patchTexts(job *crawl.Job, to, p texts) error {
 		name     string
 		to, from *string
 		most     int64
-	}{{"title", to.title, p.title, maxTitle}, {"text", to.text, p.text, int64(job.Limits.MaxText)}, {"lang", to.lang, p.lang, maxToken}} {
+	}{{"title", to.title, p.title, maxTitle}, {"text", to.text, p.text, int64(job.Limits.MaxText)},
+		{"lang", to.lang, p.lang, maxToken}} {
 		if t.from == nil {
 			continue
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 func aDocument() *plugin.Document {
-	return &plugin.Document{URL: "https://shop.test/p/1?q=2", Host: "shop.test", Path: "/p/1", Depth: 3, Status: 200, Title: "A lamp", Lang: "en",
-		Text: strings.Repeat("word ", 6000), ContentType: "text/html", Fields: map[string]any{"price": 12.5, "tags": []any{"x", "y"}}}
+	return &plugin.Document{URL: "https://shop.test/p/1?q=2", Host: "shop.test", Path: "/p/1", Depth: 3, Status: 200,
+		Title: "A lamp", Lang: "en", Text: strings.Repeat("word ", 6000), ContentType: "text/html",
+		Fields: map[string]any{"price": 12.5, "tags": []any{"x", "y"}}}
 }
 
 func links(n int) *plugin.Links {
@@ -136,7 +137,8 @@ func TestWhatIsNotTrueOrFalse(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{`doc.lang == "en"`, `any(doc.fields.tags, # == 1)`, `doc.text matches "a+"`, `{"a": 1}.a`, `[1,2][0] > doc.depth`, `let x = 1; x == 1`} {
+	for _, s := range []string{`doc.lang == "en"`, `any(doc.fields.tags, # == 1)`, `doc.text matches "a+"`, `{"a": 1}.a`,
+		`[1,2][0] > doc.depth`, `let x = 1; x == 1`} {
 		f.Add(s)
 	}
 	d := aDocument()
@@ -154,8 +156,8 @@ func FuzzCompile(f *testing.F) {
 }
 
 func BenchmarkBool(b *testing.B) {
-	for name, text := range map[string]string{"simple": `doc.lang == "en" and doc.depth < 5`, "regexp": `doc.url matches "/p/[0-9]+"`,
-		"text": `doc.text contains "nowhere"`} {
+	for name, text := range map[string]string{"simple": `doc.lang == "en" and doc.depth < 5`,
+		"regexp": `doc.url matches "/p/[0-9]+"`, "text": `doc.text contains "nowhere"`} {
 		b.Run(name, func(b *testing.B) {
 			p, err := expr.Compile(crawl.AtDocument, text, expr.AsBool())
 			if err != nil {

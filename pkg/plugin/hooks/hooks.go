@@ -20,12 +20,13 @@ type Hooks struct{ runner *chain.Runner }
 func New(r *chain.Runner) *Hooks { return &Hooks{r} }
 
 // Request implements fetcher.Plugins.
-func (h *Hooks) Request(ctx context.Context, job *crawl.Job, t *crawl.Task, header map[string][]string) (crawl.RequestChange, error) {
+func (h *Hooks) Request(ctx context.Context, job *crawl.Job, t *crawl.Task,
+	header map[string][]string) (crawl.RequestChange, error) {
 	if !chain.Runs(job, crawl.AtRequest) {
 		return crawl.RequestChange{}, nil
 	}
-	m := &plugin.Request{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth, Attempt: t.Attempt + 1,
-		Kind: kindOf(t.Kind), Seed: t.Seed, Headers: maps.Clone(header)}
+	m := &plugin.Request{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth,
+		Attempt: t.Attempt + 1, Kind: kindOf(t.Kind), Seed: t.Seed, Headers: maps.Clone(header)}
 	out, err := h.runner.Run(ctx, job, &plugin.Call{Message: m, Now: t.NotBefore, ID: idOf(t)})
 	if err != nil {
 		return crawl.RequestChange{}, err
@@ -61,18 +62,22 @@ func kindOf(k crawl.Kind) string {
 func idOf(t *crawl.Task) string { return string(t.Job) + " " + t.URL.String() }
 
 // Response implements parser.Plugins.
-func (h *Hooks) Response(ctx context.Context, job *crawl.Job, p *crawl.Page, body []byte) (crawl.ResponseChange, error) {
+func (h *Hooks) Response(ctx context.Context, job *crawl.Job, p *crawl.Page,
+	body []byte) (crawl.ResponseChange, error) {
 	change := crawl.ResponseChange{ContentType: p.ContentType}
 	if !chain.Runs(job, crawl.AtResponse) {
 		return change, nil
 	}
-	m := &plugin.Response{URL: p.Task.URL.String(), Host: p.Task.URL.HostKey(), Path: p.Task.URL.Path(), Depth: p.Task.Depth, Status: p.Status,
-		ContentType: p.ContentType, Bytes: p.Bytes, FetchedAt: p.FetchedAt, Truncated: p.Truncated}
-	out, err := h.runner.Run(ctx, job, &plugin.Call{Message: m, Body: func() []byte { return body }, Now: p.FetchedAt, ID: idOf(&p.Task)})
+	m := &plugin.Response{URL: p.Task.URL.String(), Host: p.Task.URL.HostKey(), Path: p.Task.URL.Path(),
+		Depth: p.Task.Depth, Status: p.Status, ContentType: p.ContentType, Bytes: p.Bytes, FetchedAt: p.FetchedAt,
+		Truncated: p.Truncated}
+	out, err := h.runner.Run(ctx, job,
+		&plugin.Call{Message: m, Body: func() []byte { return body }, Now: p.FetchedAt, ID: idOf(&p.Task)})
 	if err != nil {
 		return change, err
 	}
-	return crawl.ResponseChange{ContentType: m.ContentType, Body: out.Body, Drop: out.Drop, Why: out.Why, LinksOnly: out.LinksOnly, Plugged: out.Plugged}, nil
+	return crawl.ResponseChange{ContentType: m.ContentType, Body: out.Body, Drop: out.Drop, Why: out.Why,
+		LinksOnly: out.LinksOnly, Plugged: out.Plugged}, nil
 }
 
 // Document implements parser.Plugins.
@@ -90,10 +95,11 @@ func (h *Hooks) Document(ctx context.Context, job *crawl.Job, d *crawl.Document,
 
 func (h *Hooks) document(ctx context.Context, job *crawl.Job, d *crawl.Document, body []byte) error {
 	t := &d.Page.Task
-	m := &plugin.Document{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth, Status: d.Page.Status,
-		FetchedAt: d.Page.FetchedAt, ContentType: d.ContentType, Title: d.Title, Text: d.Text, Lang: d.Lang, Canonical: d.Canonical,
-		NoIndex: d.NoIndex, NoFollow: d.NoFollow, Fields: fieldMap(d.Fields)}
-	out, err := h.runner.Run(ctx, job, &plugin.Call{Message: m, Body: func() []byte { return body }, Now: d.Page.FetchedAt, ID: idOf(t)})
+	m := &plugin.Document{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth,
+		Status: d.Page.Status, FetchedAt: d.Page.FetchedAt, ContentType: d.ContentType, Title: d.Title, Text: d.Text,
+		Lang: d.Lang, Canonical: d.Canonical, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Fields: fieldMap(d.Fields)}
+	out, err := h.runner.Run(ctx, job,
+		&plugin.Call{Message: m, Body: func() []byte { return body }, Now: d.Page.FetchedAt, ID: idOf(t)})
 	if err != nil {
 		return err
 	}
@@ -108,7 +114,8 @@ func (h *Hooks) document(ctx context.Context, job *crawl.Job, d *crawl.Document,
 
 func (h *Hooks) links(ctx context.Context, job *crawl.Job, d *crawl.Document) error {
 	t := &d.Page.Task
-	m := &plugin.Links{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth, Links: make([]plugin.Link, len(d.Links))}
+	m := &plugin.Links{URL: t.URL.String(), Host: t.URL.HostKey(), Path: t.URL.Path(), Depth: t.Depth,
+		Links: make([]plugin.Link, len(d.Links))}
 	for i := range d.Links {
 		l := &d.Links[i]
 		m.Links[i] = plugin.Link{URL: hrefOf(l), Rel: l.Rel, Text: l.Text, Tag: l.Tag, Weight: l.Weight}
@@ -196,8 +203,9 @@ func (h *Hooks) Record(ctx context.Context, job *crawl.Job, r *crawl.Record) (dr
 
 // RecordOf is a record as plug-ins and expressions see it.
 func RecordOf(r *crawl.Record) *plugin.Record {
-	m := &plugin.Record{URL: r.URL.String(), Host: r.URL.HostKey(), Path: r.URL.Path(), Depth: r.Depth, Status: r.Status, FetchedAt: r.FetchedAt,
-		ContentType: r.ContentType, Bytes: r.Bytes, Title: r.Title, Text: r.Text, Lang: r.Lang, Fields: fieldMap(r.Fields), Similarity: r.Similarity}
+	m := &plugin.Record{URL: r.URL.String(), Host: r.URL.HostKey(), Path: r.URL.Path(), Depth: r.Depth, Status: r.Status,
+		FetchedAt: r.FetchedAt, ContentType: r.ContentType, Bytes: r.Bytes, Title: r.Title, Text: r.Text, Lang: r.Lang,
+		Fields: fieldMap(r.Fields), Similarity: r.Similarity}
 	if !r.DuplicateOf.IsZero() {
 		m.DuplicateOf = r.DuplicateOf.String()
 	}

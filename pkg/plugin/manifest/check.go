@@ -50,7 +50,8 @@ func check(d *plugin.Descriptor) []error {
 	f.bad(d.Tier == plugin.WASM && len(d.Args) > 0, "args", "a module has none: leave it out")
 	f.bad(d.SHA256 != "" && !validSum.MatchString(d.SHA256), "sha256", "want 64 digits of 0-9 and a-f, or leave it out")
 	f.bad(strings.TrimSpace(d.Summary) == "", "summary", "it is missing: want one line that says what the plug-in does")
-	f.bad(len(d.Summary) > maxSummary || strings.ContainsAny(d.Summary, "\r\n"), "summary", "want one line of at most %d bytes", maxSummary)
+	f.bad(len(d.Summary) > maxSummary || strings.ContainsAny(d.Summary, "\r\n"), "summary",
+		"want one line of at most %d bytes", maxSummary)
 	f.bad(len(d.Args) > maxList, "args", "%d: want at most %d", len(d.Args), maxList)
 	f.bad(len(d.Authors) > maxList, "authors", "%d: want at most %d", len(d.Authors), maxList)
 	f.bad(len(d.Tests) > maxList, "tests", "%d: want at most %d", len(d.Tests), maxList)
@@ -80,7 +81,8 @@ func checkServes(d *plugin.Descriptor, f *faults) {
 		}
 		f.bad(len(s.Adds) > maxList, key("adds"), "%d fields: want at most %d", len(s.Adds), maxList)
 		for name, kind := range s.Adds {
-			f.bad(!slices.Contains(fieldTypes, kind), key("adds."+name), "%q: want one of %s", kind, strings.Join(fieldTypes, ", "))
+			f.bad(!slices.Contains(fieldTypes, kind), key("adds."+name), "%q: want one of %s", kind,
+				strings.Join(fieldTypes, ", "))
 		}
 	}
 }
@@ -94,9 +96,10 @@ func points() string {
 }
 
 func checkLimits(l *plugin.Limits, f *faults) {
-	f.bad(l.Memory != 0 && (l.Memory < minMemory || l.Memory > maxMemory), "limits.memory", "%s: want 1MiB to 256MiB", l.Memory)
-	f.bad(l.Timeout != 0 && (l.Timeout.D() < time.Millisecond || l.Timeout.D() > crawl.MaxPluginTime), "limits.timeout", "%s: want 1ms to %s",
-		l.Timeout, crawl.MaxPluginTime)
+	f.bad(l.Memory != 0 && (l.Memory < minMemory || l.Memory > maxMemory), "limits.memory", "%s: want 1MiB to 256MiB",
+		l.Memory)
+	f.bad(l.Timeout != 0 && (l.Timeout.D() < time.Millisecond || l.Timeout.D() > crawl.MaxPluginTime), "limits.timeout",
+		"%s: want 1ms to %s", l.Timeout, crawl.MaxPluginTime)
 	f.bad(l.Output < 0 || l.Output > maxOutput, "limits.output", "%s: want at most 16MiB", l.Output)
 }
 

@@ -77,7 +77,8 @@ func explain(err error) error {
 		all := make([]error, 0, len(strict.Errors))
 		for i := range strict.Errors {
 			line, _ := strict.Errors[i].Position()
-			all = append(all, &Error{Line: line, Key: strings.Join(strict.Errors[i].Key(), "."), Text: "there is no such key: see docs/plugins.md"})
+			all = append(all, &Error{Line: line, Key: strings.Join(strict.Errors[i].Key(), "."),
+				Text: "there is no such key: see docs/plugins.md"})
 		}
 		return errors.Join(all...)
 	}

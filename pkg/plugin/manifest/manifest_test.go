@@ -43,8 +43,8 @@ func TestADescriptorIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Use() != "shop/price@1.2.0" || d.Tier != plugin.WASM || d.Limits.Memory != 32<<20 || d.Serves[0].Adds["price"] != "number" ||
-		d.Tests[0].With["currency"] != "EUR" {
+	if d.Use() != "shop/price@1.2.0" || d.Tier != plugin.WASM || d.Limits.Memory != 32<<20 ||
+		d.Serves[0].Adds["price"] != "number" || d.Tests[0].With["currency"] != "EUR" {
 		t.Errorf("read as %+v", d)
 	}
 }
@@ -74,7 +74,8 @@ func TestFaultsNameTheKey(t *testing.T) {
 		{`tier = "wasm"`, `tier = `, "line 4"},
 		{`tier = "wasm"`, `tier = 3`, "line 4"},
 	} {
-		if _, err := manifest.Parse([]byte(strings.Replace(good, c.old, c.now, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := manifest.Parse([]byte(strings.Replace(good, c.old, c.now, 1))); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwant %q in it", c.now, err, c.want)
 		}
 	}

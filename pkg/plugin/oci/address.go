@@ -32,12 +32,14 @@ func IsAddress(text string) bool {
 func Split(artifact string) (address, use, pin string, err error) {
 	rest, pin, pinned := strings.Cut(artifact, "@")
 	at := strings.LastIndexByte(rest, ':')
-	bad := fmt.Errorf("%q: want oci://HOST/PATH/OWNER/NAME:VERSION, as in oci://registry.example.com/plugins/shop/price:1.2.0", artifact)
+	bad := fmt.Errorf("%q: want oci://HOST/PATH/OWNER/NAME:VERSION, as in "+
+		"oci://registry.example.com/plugins/shop/price:1.2.0", artifact)
 	if !IsAddress(artifact) || at < 0 || !validTag.MatchString(rest[at+1:]) {
 		return "", "", "", bad
 	}
 	if pinned && !validPin.MatchString(pin) {
-		return "", "", "", fmt.Errorf("%q: want @sha256: and 64 digits of 0-9 and a-f behind the version, or neither", artifact)
+		return "", "", "", fmt.Errorf("%q: want @sha256: and 64 digits of 0-9 and a-f behind the version, or neither",
+			artifact)
 	}
 	words := strings.Split(rest[:at], "/")
 	if len(words) < 5 || slices.Contains(words[2:], "") { // oci:, nothing, host, owner, name
@@ -52,7 +54,8 @@ func Split(artifact string) (address, use, pin string, err error) {
 
 func checkName(name string) error {
 	if !validPlugin.MatchString(name) {
-		return fmt.Errorf("%q cannot be kept in a registry: want OWNER/NAME, each of a-z, 0-9 and -, with no - at its beginning or end", name)
+		return fmt.Errorf("%q cannot be kept in a registry: want OWNER/NAME, each of a-z, 0-9 and -, with no - at its "+
+			"beginning or end", name)
 	}
 	return nil
 }

@@ -150,7 +150,8 @@ func broken(err error) error {
 	if errors.Is(err, errdef.ErrNotFound) {
 		return foreign("the registry has lost a layer of it: publish it again")
 	}
-	if errors.Is(err, content.ErrMismatchedDigest) || errors.Is(err, content.ErrTrailingData) || errors.Is(err, content.ErrInvalidDescriptorSize) {
+	if errors.Is(err, content.ErrMismatchedDigest) || errors.Is(err, content.ErrTrailingData) ||
+		errors.Is(err, content.ErrInvalidDescriptorSize) {
 		return foreign("%v", err)
 	}
 	return err
@@ -175,8 +176,10 @@ func (r *Registry) Publish(ctx context.Context, p *repo.Package, signature []byt
 	}
 	switch err := r.fault(d.Use(), err); {
 	case err == nil && string(had.pack.Digest) != p.Digest:
-		return "", fmt.Errorf("%w: %s is there already with other content (%s): give it another in plugin.toml", repo.ErrTaken, address, had.pack.Digest)
-	case err == nil && whole && (len(signature) == 0 || had.signature != nil && had.signature.Digest == digest.FromBytes(signature)):
+		return "", fmt.Errorf("%w: %s is there already with other content (%s): give it another in plugin.toml",
+			repo.ErrTaken, address, had.pack.Digest)
+	case err == nil && whole && (len(signature) == 0 || had.signature != nil &&
+		had.signature.Digest == digest.FromBytes(signature)):
 		return address + "@" + string(had.desc.Digest), nil
 	case errors.Is(err, errForeign):
 		return "", fmt.Errorf("%s is something else already: %w", address, err)
@@ -195,7 +198,8 @@ func (r *Registry) Publish(ctx context.Context, p *repo.Package, signature []byt
 func losesBlobs(err error) bool {
 	var answer *errcode.ErrorResponse
 	return errors.As(err, &answer) && slices.ContainsFunc(answer.Errors, func(e errcode.Error) bool {
-		return e.Code == errcode.ErrorCodeManifestBlobUnknown || e.Code == errcode.ErrorCodeDigestInvalid || e.Code == errcode.ErrorCodeBlobUnknown
+		return e.Code == errcode.ErrorCodeManifestBlobUnknown || e.Code == errcode.ErrorCodeDigestInvalid ||
+			e.Code == errcode.ErrorCodeBlobUnknown
 	})
 }
 
@@ -225,12 +229,14 @@ func push(ctx context.Context, at *remote.Repository, p *repo.Package, signature
 			layers = append(layers, b.desc)
 		}
 	}
-	notes := map[string]string{ocispec.AnnotationTitle: d.Name, ocispec.AnnotationVersion: d.Version, ocispec.AnnotationDescription: d.Summary}
+	notes := map[string]string{ocispec.AnnotationTitle: d.Name, ocispec.AnnotationVersion: d.Version,
+		ocispec.AnnotationDescription: d.Summary}
 	if d.License != "" {
 		notes[ocispec.AnnotationLicenses] = d.License
 	}
-	text, err := json.Marshal(ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		ArtifactType: ArtifactType, Config: config, Layers: layers, Annotations: notes})
+	text, err := json.Marshal(ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2},
+		MediaType: ocispec.MediaTypeImageManifest, ArtifactType: ArtifactType, Config: config, Layers: layers,
+		Annotations: notes})
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}

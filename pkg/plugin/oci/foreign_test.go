@@ -53,9 +53,11 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func honest(t *testing.T, name string) (l *liar, m *ocispec.Manifest) {
 	t.Helper()
 	p := repotest.Pack(t, name, "one")
-	m = &ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, ArtifactType: ArtifactType, Config: ocispec.DescriptorEmptyJSON,
+	m = &ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, ArtifactType: ArtifactType,
+		Config: ocispec.DescriptorEmptyJSON,
 		Layers: []ocispec.Descriptor{of(packageType, p.Bytes, "p.tar"), of(signatureType, []byte("signed"), "p.minisig")}}
-	return &liar{blobs: map[digest.Digest][]byte{digest.Digest(p.Digest): p.Bytes, digest.FromString("signed"): []byte("signed")}}, m
+	return &liar{blobs: map[digest.Digest][]byte{digest.Digest(p.Digest): p.Bytes,
+		digest.FromString("signed"): []byte("signed")}}, m
 }
 
 func served(t *testing.T, h http.Handler, set Settings) *Registry {
@@ -76,17 +78,22 @@ func TestForeignArtifactsAreRefused(t *testing.T) {
 		spoil func(l *liar, m *ocispec.Manifest)
 		says  string
 	}{
-		"nothing wrong":          {func(*liar, *ocispec.Manifest) {}, ""},
-		"a list of manifests":    {func(l *liar, _ *ocispec.Manifest) { l.kind = ocispec.MediaTypeImageIndex }, "image.index"},
-		"an image":               {func(_ *liar, m *ocispec.Manifest) { m.ArtifactType = "" }, ArtifactType},
-		"no layers":              {func(_ *liar, m *ocispec.Manifest) { m.Layers = nil }, "no layer"},
-		"two packages":           {func(_ *liar, m *ocispec.Manifest) { m.Layers = append(m.Layers, m.Layers[0]) }, "2 layers"},
-		"a layer too large":      {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size = maxPackage + 1 }, "want at most"},
-		"a layer of -1 bytes":    {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size = -1 }, "want at most"},
-		"a digest that is none":  {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Digest = "../../etc" }, "want one of sha256"},
-		"another algorithm":      {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Digest = digest.SHA512.FromString("x") }, "want one of sha256"},
+		"nothing wrong": {func(*liar, *ocispec.Manifest) {}, ""},
+		"a list of manifests": {func(l *liar, _ *ocispec.Manifest) { l.kind = ocispec.MediaTypeImageIndex },
+			"image.index"},
+		"an image":  {func(_ *liar, m *ocispec.Manifest) { m.ArtifactType = "" }, ArtifactType},
+		"no layers": {func(_ *liar, m *ocispec.Manifest) { m.Layers = nil }, "no layer"},
+		"two packages": {func(_ *liar, m *ocispec.Manifest) { m.Layers = append(m.Layers, m.Layers[0]) },
+			"2 layers"},
+		"a layer too large":   {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size = maxPackage + 1 }, "want at most"},
+		"a layer of -1 bytes": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size = -1 }, "want at most"},
+		"a digest that is none": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Digest = "../../etc" },
+			"want one of sha256"},
+		"another algorithm": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Digest = digest.SHA512.FromString("x") },
+			"want one of sha256"},
 		"a layer that is longer": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size-- }, "mismatch"},
-		"a signature too large":  {func(_ *liar, m *ocispec.Manifest) { m.Layers[1].Size = maxSignature + 1 }, "want at most"},
+		"a signature too large": {func(_ *liar, m *ocispec.Manifest) { m.Layers[1].Size = maxSignature + 1 },
+			"want at most"},
 		"other bytes": {func(l *liar, m *ocispec.Manifest) {
 			l.blobs[m.Layers[0].Digest] = []byte(strings.Repeat("x", int(m.Layers[0].Size)))
 		}, "digest"},
@@ -144,15 +151,24 @@ func TestRegistriesThatDoNotAnswerAsTheyShould(t *testing.T) {
 		later  bool          // it is told as something that passes
 		within time.Duration // the time that it is given; 0: enough for an answer
 	}{
-		"always busy":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "503", true, 0},
-		"asked too often":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "429", true, 0},
-		"silent":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", true, 300 * time.Millisecond},
-		"endless":           {endless, "", true, 300 * time.Millisecond},
-		"forbidden":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "docker login", false, 0},
-		"a teapot":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "418", false, 0},
-		"a page for people": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome</html>") }, "", false, 0},
-		"sends in a circle": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "", true, 0},
-		"cuts connections":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", true, 0},
+		"always busy": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+			"503", true, 0},
+		"asked too often": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
+			"429", true, 0},
+		"silent": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", true,
+			300 * time.Millisecond},
+		"endless": {endless, "", true, 300 * time.Millisecond},
+		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+			"docker login", false, 0},
+		"a teapot": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "418", false,
+			0},
+		"a page for people": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome</html>") }, "",
+			false, 0},
+		"sends in a circle": {func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}, "", true, 0},
+		"cuts connections": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", true, 0},
 		"a realm that is no": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="::"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -189,7 +205,8 @@ func TestAddressesThatAreSecretsAreNotTold(t *testing.T) {
 // Where a stranger names the registry, neither it nor what it sends on to may be a private address.
 func TestAStrangersRegistryIsPublic(t *testing.T) {
 	asked := 0
-	_, err := repo.Fetch(t.Context(), served(t, &liar{instead: func(http.ResponseWriter, *http.Request) { asked++ }}, Settings{Timeout: 20 * time.Second}), use)
+	_, err := repo.Fetch(t.Context(), served(t, &liar{instead: func(http.ResponseWriter, *http.Request) { asked++ }},
+		Settings{Timeout: 20 * time.Second}), use)
 	if err == nil || !strings.Contains(err.Error(), "loopback") || asked > 0 {
 		t.Errorf("%v, asked %d times", err, asked)
 	}
@@ -238,8 +255,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]string{"oci://r.example": "oci://r.example/", "oci://r.example/a/b/": "oci://r.example/a/b",
-		"oci+http://[::1]:5000/a": "oci+http://[::1]:5000/a"} {
+	for text, want := range map[string]string{"oci://r.example": "oci://r.example/",
+		"oci://r.example/a/b/": "oci://r.example/a/b", "oci+http://[::1]:5000/a": "oci+http://[::1]:5000/a"} {
 		if p, err := placeOf(text); err != nil || p.String() != want {
 			t.Errorf("%s: %s, %v; want %s", text, p, err, want)
 		}
@@ -248,7 +265,8 @@ func TestAddresses(t *testing.T) {
 
 // No manifest makes the reader fail, or lets more be fetched than is allowed.
 func FuzzManifest(f *testing.F) {
-	good, _ := json.Marshal(ocispec.Manifest{ArtifactType: ArtifactType, Layers: []ocispec.Descriptor{of(packageType, []byte("x"), "x")}}) // it is plain
+	good, _ := json.Marshal(ocispec.Manifest{ArtifactType: ArtifactType,
+		Layers: []ocispec.Descriptor{of(packageType, []byte("x"), "x")}}) // it is plain
 	f.Add(good)
 	f.Add([]byte(`{"layers":[{}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -256,7 +274,8 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m.pack.Size < 0 || m.pack.Size > maxPackage || m.pack.Digest.Algorithm() != digest.SHA256 || m.signature != nil && m.signature.Size > maxSignature {
+		if m.pack.Size < 0 || m.pack.Size > maxPackage || m.pack.Digest.Algorithm() != digest.SHA256 ||
+			m.signature != nil && m.signature.Size > maxSignature {
 			t.Errorf("%+v", m)
 		}
 	})

@@ -26,7 +26,8 @@ import (
 
 // Settings say how a registry is reached.
 type Settings struct {
-	AllowPrivate bool          // its address may be one that is not public; leave it off where a stranger names the registry
+	// its address may be one that is not public; leave it off where a stranger names the registry
+	AllowPrivate bool
 	Timeout      time.Duration // of a fetch or a push, with all its tries; 0: 1 min
 }
 
@@ -83,7 +84,8 @@ func Artifact(artifact string, set Settings) (r *Registry, use string, err error
 
 func retrying(set Settings) http.RoundTripper {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: 15 * time.Second, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+		TLSHandshakeTimeout: 15 * time.Second, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: true}
 	d := &net.Dialer{Timeout: 15 * time.Second}
 	if !set.AllowPrivate {
 		d.ControlContext, t.Proxy = netguard.Control, nil // a proxy would resolve the name, out of the guard's sight
@@ -91,8 +93,8 @@ func retrying(set Settings) http.RoundTripper {
 	t.DialContext = d.DialContext
 	again := retry.NewTransport(t)
 	again.Policy = func() retry.Policy {
-		return &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff, MinWait: 200 * time.Millisecond,
-			MaxWait: 3 * time.Second, MaxRetry: tries}
+		return &retry.GenericPolicy{Retryable: retry.DefaultPredicate, Backoff: retry.DefaultBackoff,
+			MinWait: 200 * time.Millisecond, MaxWait: 3 * time.Second, MaxRetry: tries}
 	}
 	return again
 }
@@ -152,7 +154,8 @@ func (r *Registry) fault(what string, err error) error {
 	case errors.As(err, &private):
 		return fmt.Errorf("%s: %w: who runs the server must allow private addresses first", r, private)
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return fmt.Errorf("%s asks for a login: `docker login %s` writes one where it is looked for ($DOCKER_CONFIG/config.json)", r, r.at.host)
+		return fmt.Errorf("%s asks for a login: `docker login %s` writes one where it is looked for "+
+			"($DOCKER_CONFIG/config.json)", r, r.at.host)
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return fmt.Errorf("%s has no TLS: %s is the address of such a one", r, plain+strings.TrimPrefix(r.String(), secure))
 	case errors.As(err, &answer):
@@ -175,7 +178,8 @@ func withoutAddress(err error) error {
 // passes reports whether an error is of the way to a registry, not of what it has.
 func passes(err error) bool {
 	var way net.Error // *url.Error is one, too
-	return errors.As(err, &way) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.As(err, &way) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled)
 }
 
 func (r *Registry) refused(what string, answer *errcode.ErrorResponse) error {
@@ -183,7 +187,8 @@ func (r *Registry) refused(what string, answer *errcode.ErrorResponse) error {
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%s of %s: %w", what, r, fs.ErrNotExist)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return fmt.Errorf("%s lets nobody here read or write %s (%d): `docker login %s` writes a login where it is looked for ($DOCKER_CONFIG/config.json)",
+		return fmt.Errorf("%s lets nobody here read or write %s (%d): `docker login %s` writes a login where it is looked "+
+			"for ($DOCKER_CONFIG/config.json)",
 			r, what, code, r.at.host)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:
 		return fmt.Errorf("%w: %s answers %d", repo.ErrUnavailable, r, code)

@@ -114,7 +114,8 @@ func TestALayerThatARegistryLost(t *testing.T) {
 	if again, err := r.Publish(ctx, p, []byte("signed by ann")); err != nil || again != first {
 		t.Errorf("published again: %q, %v; want %q", again, err, first)
 	}
-	if got, signature, err := r.Fetch(ctx, use); err != nil || got.Digest != p.Digest || string(signature) != "signed by ann" {
+	if got, signature, err := r.Fetch(ctx, use); err != nil || got.Digest != p.Digest ||
+		string(signature) != "signed by ann" {
 		t.Errorf("after that: %q, %v", signature, err)
 	}
 }

@@ -83,7 +83,8 @@ func (r *Result) run(ctx context.Context, p plugin.Plugin, dir fs.FS, t *plugin.
 	return nil
 }
 
-func (r *Result) ask(ctx context.Context, p plugin.Plugin, at crawl.Point, with map[string]any, call *plugin.Call) (a *plugin.Answer, err error) {
+func (r *Result) ask(ctx context.Context, p plugin.Plugin, at crawl.Point, with map[string]any,
+	call *plugin.Call) (a *plugin.Answer, err error) {
 	schema, err := manifest.SchemaOf(p.Descriptor())
 	if err != nil {
 		return nil, err
@@ -170,13 +171,14 @@ func fillPage(m plugin.Message, name string, body []byte, page Page) (err error)
 	short, _, _ := mime.ParseMediaType(media) // an empty one of a suffix that nobody knows
 	switch m := m.(type) {
 	case *plugin.Response:
-		*m = plugin.Response{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: media, Bytes: int64(len(body)), FetchedAt: at}
+		*m = plugin.Response{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: media,
+			Bytes: int64(len(body)), FetchedAt: at}
 	case *plugin.Document:
-		*m = plugin.Document{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: short, FetchedAt: at, Title: title, Text: text,
-			Fields: map[string]any{}}
+		*m = plugin.Document{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: short,
+			FetchedAt: at, Title: title, Text: text, Fields: map[string]any{}}
 	case *plugin.Record:
-		*m = plugin.Record{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: short, FetchedAt: at, Title: title, Text: text,
-			Bytes: int64(len(body)), Fields: map[string]any{}}
+		*m = plugin.Record{URL: u.String(), Host: u.HostKey(), Path: u.Path(), Status: 200, ContentType: short, FetchedAt: at,
+			Title: title, Text: text, Bytes: int64(len(body)), Fields: map[string]any{}}
 	default:
 		return fmt.Errorf("%s: at %s the input must be a message in a file .json", name, m.Point())
 	}

@@ -114,7 +114,8 @@ func (c *child) exchange(frame []byte) ([]byte, error) {
 	}
 	size := int64(binary.LittleEndian.Uint32(head[:]))
 	if size > int64(c.p.limits.Output) {
-		return nil, fmt.Errorf("%w: %d bytes, and %d are permitted; standard output is for answers alone", plugin.ErrOutput, size, int64(c.p.limits.Output))
+		return nil, fmt.Errorf("%w: %d bytes, and %d are permitted; standard output is for answers alone", plugin.ErrOutput,
+			size, int64(c.p.limits.Output))
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(c.out, data); err != nil {

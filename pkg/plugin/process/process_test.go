@@ -67,7 +67,8 @@ func ask(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, 
 func askWithin(i plugin.Instance, title string, limit, cpu time.Duration) (*plugin.Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return i.Handle(ctx, &plugin.Call{CPU: cpu, Message: &plugin.Document{Title: title}, Body: func() []byte { return []byte("body") }})
+	return i.Handle(ctx, &plugin.Call{CPU: cpu, Message: &plugin.Document{Title: title},
+		Body: func() []byte { return []byte("body") }})
 }
 
 // answer asks until the program may be started again.
@@ -103,8 +104,8 @@ func TestAProgramAnswers(t *testing.T) {
 }
 
 func TestWhatAProgramMustNotDo(t *testing.T) {
-	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "exit": plugin.ErrEnded, "garbage": plugin.ErrOutput, "half": plugin.ErrEnded,
-		"types": plugin.ErrAnswer, "hoard": plugin.ErrEnded} {
+	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "exit": plugin.ErrEnded,
+		"garbage": plugin.ErrOutput, "half": plugin.ErrEnded, "types": plugin.ErrAnswer, "hoard": plugin.ErrEnded} {
 		t.Run(title, func(t *testing.T) {
 			i, err := load(t, nil)
 			if err != nil {
@@ -161,7 +162,8 @@ func TestTheLimitIsCPUTime(t *testing.T) {
 	answer(t, i)
 	start := time.Now()
 	const clock = 400 * time.Millisecond
-	if _, err := askWithin(i, "child", clock, 50*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) || time.Since(start) < clock {
+	if _, err := askWithin(i, "child", clock, 50*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) ||
+		time.Since(start) < clock {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }

@@ -57,7 +57,8 @@ func TestPackagesAreFetchedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	get(cache, 0)
-	if got, err := repo.Cached(s, filepath.Join(cache, "new")).Get(ctx, name); err != nil || string(got) != "something else" {
+	if got, err := repo.Cached(s, filepath.Join(cache, "new")).Get(ctx, name); err != nil ||
+		string(got) != "something else" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := os.Stat(filepath.Join(cache, "new")); err == nil {

@@ -24,7 +24,8 @@ func Check(ctx context.Context, source plugin.Source, pipeline *crawl.Pipeline) 
 
 func checkNode(ctx context.Context, source plugin.Source, i int, n *crawl.PluginNode) (errs []error) {
 	bad := func(key, format string, args ...any) {
-		errs = append(errs, &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].%s", i, key), Problem: fmt.Sprintf(format, args...)})
+		errs = append(errs, &crawl.KeyError{Key: fmt.Sprintf("pipeline.nodes[%d].%s", i, key),
+			Problem: fmt.Sprintf(format, args...)})
 	}
 	if n.When != "" {
 		if _, err := expr.Condition(n.At, n.When); err != nil {

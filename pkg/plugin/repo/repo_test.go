@@ -221,22 +221,33 @@ func TestCheckOfAPipeline(t *testing.T) {
 		node crawl.PluginNode
 		want string
 	}{
-		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"min": 0.5}}, "pipeline.nodes[2].with.min minimum: got 0.5, want 1"},
-		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"min": 13.0}}, "pipeline.nodes[2].with.min 13 is bad luck"},
-		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"mix": 1.0}}, "pipeline.nodes[2].with additional properties 'mix'"},
-		{crawl.PluginNode{At: crawl.AtRecord, Use: "shop/price@1.0.0"}, `pipeline.nodes[2].at "record": shop/price@1.0.0 serves document`},
-		{crawl.PluginNode{At: crawl.AtRecord, Use: "shop/price@3.0.0"}, "pipeline.nodes[2].use there is no plug-in shop/price@3.0.0"},
-		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filtr@1"}, "pipeline.nodes[2].use there is no builtin/filtr@1: there are builtin/"},
+		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"min": 0.5}},
+			"pipeline.nodes[2].with.min minimum: got 0.5, want 1"},
+		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"min": 13.0}},
+			"pipeline.nodes[2].with.min 13 is bad luck"},
+		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", With: map[string]any{"mix": 1.0}},
+			"pipeline.nodes[2].with additional properties 'mix'"},
+		{crawl.PluginNode{At: crawl.AtRecord, Use: "shop/price@1.0.0"},
+			`pipeline.nodes[2].at "record": shop/price@1.0.0 serves document`},
+		{crawl.PluginNode{At: crawl.AtRecord, Use: "shop/price@3.0.0"},
+			"pipeline.nodes[2].use there is no plug-in shop/price@3.0.0"},
+		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filtr@1"},
+			"pipeline.nodes[2].use there is no builtin/filtr@1: there are builtin/"},
 		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filter@1", Digest: p.Digest}, "pipeline.nodes[2].digest "},
-		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", Digest: "sha256:" + strings.Repeat("0", 64)}, "pipeline.nodes[2].digest "},
-		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", When: "doc.langs"}, `pipeline.nodes[2].when "doc.langs": column 5`},
-		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filter@1", With: map[string]any{"keep": "record."}}, "pipeline.nodes[2].with.keep "},
-		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filter@1", With: map[string]any{"keep": true}}, "pipeline.nodes[2].with.keep got boolean, want string"},
+		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", Digest: "sha256:" + strings.Repeat("0", 64)},
+			"pipeline.nodes[2].digest "},
+		{crawl.PluginNode{At: crawl.AtDocument, Use: "shop/price@1.0.0", When: "doc.langs"},
+			`pipeline.nodes[2].when "doc.langs": column 5`},
+		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filter@1", With: map[string]any{"keep": "record."}},
+			"pipeline.nodes[2].with.keep "},
+		{crawl.PluginNode{At: crawl.AtRecord, Use: "builtin/filter@1", With: map[string]any{"keep": true}},
+			"pipeline.nodes[2].with.keep got boolean, want string"},
 	} {
 		errs := repo.Check(t.Context(), d, &crawl.Pipeline{Nodes: append(slices.Clone(pipeline.Nodes), c.node)})
 		wants(t, errors.Join(errs...), c.want)
 	}
-	if err := repo.Pin(t.Context(), d, pipeline); err != nil || pipeline.Nodes[0].Digest != p.Digest || pipeline.Nodes[1].Digest != "" {
+	if err := repo.Pin(t.Context(), d, pipeline); err != nil || pipeline.Nodes[0].Digest != p.Digest ||
+		pipeline.Nodes[1].Digest != "" {
 		t.Errorf("%v: %+v", err, pipeline.Nodes)
 	}
 }

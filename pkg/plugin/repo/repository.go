@@ -103,7 +103,8 @@ func (d *Repository) Push(ctx context.Context, p *Package, signature []byte) err
 	had, err := d.named(ctx, p.Descriptor.Use())
 	switch {
 	case err == nil && had.Digest != p.Digest:
-		return faultOf(ErrTaken, "%s is there already with other content (%s): a version never changes: give it another in plugin.toml",
+		return faultOf(ErrTaken, "%s is there already with other content (%s): a version never changes: give it another in "+
+			"plugin.toml",
 			p.Descriptor.Use(), had.Digest)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -123,7 +124,8 @@ func (d *Repository) Push(ctx context.Context, p *Package, signature []byte) err
 	switch err := d.store.Add(ctx, nameName(p.Descriptor.Use()), text); {
 	case errors.Is(err, fs.ErrExist): // somebody was faster, or it is there
 		if had, err := d.named(ctx, p.Descriptor.Use()); err != nil || had.Digest != p.Digest {
-			return errors.Join(faultOf(ErrTaken, "%s is there already with other content: give it another version", p.Descriptor.Use()), err)
+			return errors.Join(faultOf(ErrTaken, "%s is there already with other content: give it another version",
+				p.Descriptor.Use()), err)
 		}
 		return nil
 	default:
@@ -189,7 +191,8 @@ func (d *Repository) Package(ctx context.Context, digest string) (*Package, erro
 		return nil, away(d.store, err)
 	}
 	if got := DigestOf(data); got != digest {
-		return nil, fmt.Errorf("the package %s of %s has been changed: its digest is %s now; push it again", packageName(digest), d.store, got)
+		return nil, fmt.Errorf("the package %s of %s has been changed: its digest is %s now; push it again",
+			packageName(digest), d.store, got)
 	}
 	return Read(data)
 }
@@ -263,7 +266,8 @@ func (d *Repository) unknown(ctx context.Context, use string) error {
 		versions = slices.Compact(versions)
 		return faultOf(ErrUnknown, "there is no plug-in %s: of %s there are %s", use, name, strings.Join(versions, ", "))
 	}
-	return faultOf(ErrUnknown, "there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin push` adds one", use)
+	return faultOf(ErrUnknown, "there is no plug-in %s: `whirlpool plugin list` shows what there is, `whirlpool plugin "+
+		"push` adds one", use)
 }
 
 // BuiltIn returns the plug-ins that come with the program.

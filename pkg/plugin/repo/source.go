@@ -41,7 +41,8 @@ func (d *Repository) Plugin(ctx context.Context, use, digest string) (plugin.Plu
 	case err != nil:
 		return nil, &keyError{"use", err.Error()}
 	case digest != "" && digest != known:
-		return nil, &keyError{"digest", fmt.Sprintf("%s has %s here: want the plug-in that the job was written for, or another version", use, known)}
+		return nil, &keyError{"digest",
+			fmt.Sprintf("%s has %s here: want the plug-in that the job was written for, or another version", use, known)}
 	}
 	return d.load(ctx, use, known)
 }
@@ -76,7 +77,8 @@ func (d *Repository) load(ctx context.Context, use, digest string) (plugin.Plugi
 	d.mu.Unlock()
 	if !ok {
 		l.plugin, l.err = d.loadNow(context.WithoutCancel(ctx), use, digest) // others wait for it, too
-		if l.err != nil {                                                    // the next one tries again: it may have been approved by then
+		// the next one tries again: it may have been approved by then
+		if l.err != nil {
 			d.mu.Lock()
 			delete(d.loaded, digest)
 			d.mu.Unlock()
@@ -112,7 +114,8 @@ func (d *Repository) loadNow(ctx context.Context, use, digest string) (*watched,
 	}
 	loader := d.set.Loaders[p.Descriptor.Tier]
 	if loader == nil {
-		return nil, &keyError{"use", fmt.Sprintf("%s is of the tier %s, which this program does not run", use, p.Descriptor.Tier)}
+		return nil, &keyError{"use", fmt.Sprintf("%s is of the tier %s, which this program does not run", use,
+			p.Descriptor.Tier)}
 	}
 	dir := ""
 	if p.Descriptor.Tier == plugin.Process {

@@ -69,7 +69,8 @@ func parseKey(text string) (key, error) {
 // sign keeps a signature of a package, after it was verified.
 func (d *Repository) sign(ctx context.Context, p *Package, signature []byte) error {
 	if len(d.keys) == 0 {
-		return faultOf(ErrSignature, "the signature cannot be verified: give the public key that made it (--plugin-key, or WHIRLPOOL_PLUGIN_KEYS)")
+		return faultOf(ErrSignature, "the signature cannot be verified: give the public key that made it (--plugin-key, or "+
+			"WHIRLPOOL_PLUGIN_KEYS)")
 	}
 	if _, err := d.signer(p, signature); err != nil {
 		return err

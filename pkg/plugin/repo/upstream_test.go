@@ -51,11 +51,12 @@ func TestWhatIsTakenFromARegistry(t *testing.T) {
 		level repo.Level // empty: it is not taken
 		kind  error
 	}{
-		"signed by our key":           {above{use: use, pack: p, signature: signature}, []string{key}, repo.Signed, nil},
-		"we have no key":              {above{use: use, pack: p, signature: signature}, nil, repo.Unsigned, nil},
-		"not signed":                  {above{use: use, pack: p}, []string{key}, repo.Unsigned, nil},
-		"what is no signature":        {above{use: use, pack: p, signature: []byte("x")}, []string{key}, repo.Unsigned, nil},
-		"a signature of other bytes":  {above{use: use, pack: p, signature: strange}, []string{otherKey}, "", repo.ErrSignature},
+		"signed by our key":    {above{use: use, pack: p, signature: signature}, []string{key}, repo.Signed, nil},
+		"we have no key":       {above{use: use, pack: p, signature: signature}, nil, repo.Unsigned, nil},
+		"not signed":           {above{use: use, pack: p}, []string{key}, repo.Unsigned, nil},
+		"what is no signature": {above{use: use, pack: p, signature: []byte("x")}, []string{key}, repo.Unsigned, nil},
+		"a signature of other bytes": {above{use: use, pack: p, signature: strange}, []string{otherKey}, "",
+			repo.ErrSignature},
 		"another plug-in":             {above{use: use, pack: repotest.Pack(t, "evil/price@1.0.0", "one")}, nil, "", nil},
 		"another version":             {above{use: use, pack: repotest.Pack(t, "shop/price@1.0.1", "one")}, nil, "", nil},
 		"a registry that is away":     {above{err: down}, nil, "", repo.ErrUnavailable},

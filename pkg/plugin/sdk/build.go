@@ -27,13 +27,15 @@ func BuildOf(dir fs.FS) (Build, error) {
 	case has(dir, "plugin.py"):
 		return Build{}, nil
 	}
-	return Build{}, fmt.Errorf("nothing here says how to build it: go.mod (Go), asconfig.json (AssemblyScript) or plugin.py (Python) is wanted")
+	return Build{}, fmt.Errorf("nothing here says how to build it: go.mod (Go), asconfig.json (AssemblyScript) or " +
+		"plugin.py (Python) is wanted")
 }
 
 // assemblyScript says how npm fetches the compiler, where it is not there, and runs it.
 func assemblyScript(dir fs.FS) Build {
 	b := Build{Steps: [][]string{{"npm", "run", "--silent", "build"}},
-		Needs: "Node.js 20 or newer with npm, which fetches the compiler (the package assemblyscript) once; without a network copy node_modules here"}
+		Needs: "Node.js 20 or newer with npm, which fetches the compiler (the package assemblyscript) once; without a " +
+			"network copy node_modules here"}
 	if has(dir, "node_modules/assemblyscript/package.json") {
 		return b
 	}

@@ -23,10 +23,12 @@ type template struct {
 }
 
 var templates = map[string]template{
-	"go":       {"Go: reads the price of a page", map[string]string{".": "go/price", "whirlpool": "go/whirlpool"}, goModule},
+	"go": {"Go: reads the price of a page", map[string]string{".": "go/price", "whirlpool": "go/whirlpool"},
+		goModule},
 	"go-links": {"Go: weighs links by a word", map[string]string{".": "go/links", "whirlpool": "go/whirlpool"}, goModule},
 	"assemblyscript": {"AssemblyScript (or: as): reads the price of a page, in a hundredth of the size",
-		map[string]string{".": "as/price", "assembly/whirlpool": "as/whirlpool"}, map[string]string{".gitignore": "node_modules\nplugin.wasm\n"}},
+		map[string]string{".": "as/price", "assembly/whirlpool": "as/whirlpool"},
+		map[string]string{".gitignore": "node_modules\nplugin.wasm\n"}},
 }
 
 // aliases are short names of templates.
@@ -80,7 +82,8 @@ func addFiles(out fstest.MapFS, to, from, name string) error {
 		if strings.HasPrefix(string(data), "#!") {
 			mode = 0o755
 		}
-		out[path.Join(to, strings.TrimPrefix(file, from+"/"))] = &fstest.MapFile{Data: []byte(rename(string(data), name)), Mode: mode}
+		out[path.Join(to, strings.TrimPrefix(file, from+"/"))] = &fstest.MapFile{Data: []byte(rename(string(data), name)),
+			Mode: mode}
 		return err
 	})
 }
@@ -90,5 +93,6 @@ var descriptorName = regexp.MustCompile(`(?m)^name = "example/[a-z]+"$`)
 // rename gives a file of a template the name of the plug-in.
 func rename(text, name string) string {
 	text = descriptorName.ReplaceAllString(text, fmt.Sprintf("name = %q", name))
-	return strings.ReplaceAll(text, "github.com/whirlpool-crawler/whirlpool/pkg/plugin/sdk/go/whirlpool", "example.com/"+name+"/whirlpool")
+	return strings.ReplaceAll(text, "github.com/whirlpool-crawler/whirlpool/pkg/plugin/sdk/go/whirlpool",
+		"example.com/"+name+"/whirlpool")
 }

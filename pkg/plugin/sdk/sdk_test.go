@@ -70,7 +70,8 @@ func TestStepsOfAssemblyScript(t *testing.T) {
 	for want, names := range map[string][]string{
 		"[[npm install --silent --no-audit --no-fund] [npm run --silent build]]": {"asconfig.json"},
 		"[[npm ci --silent --no-audit --no-fund] [npm run --silent build]]":      {"asconfig.json", "package-lock.json"},
-		"[[npm run --silent build]]":                                             {"asconfig.json", "package-lock.json", "node_modules/assemblyscript/package.json"},
+		"[[npm run --silent build]]": {"asconfig.json", "package-lock.json",
+			"node_modules/assemblyscript/package.json"},
 	} {
 		dir := fstest.MapFS{}
 		for _, n := range names {

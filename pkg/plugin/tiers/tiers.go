@@ -45,7 +45,8 @@ func loadModule(ctx context.Context, cache string, p *repo.Package) (plugin.Plug
 	if plain != nil {
 		return nil, plain
 	}
-	slog.Warn("the cache of compiled plug-ins does not work: each program compiles them itself", "dir", cache, "plugin", p.Descriptor.Use(), "error", err)
+	slog.Warn("the cache of compiled plug-ins does not work: each program compiles them itself", "dir", cache,
+		"plugin", p.Descriptor.Use(), "error", err)
 	return m, nil
 }
 

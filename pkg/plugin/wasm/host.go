@@ -54,8 +54,9 @@ const page = 64 << 10
 func (h *Host) Load(ctx context.Context, d *plugin.Descriptor, module []byte) (_ plugin.Plugin, err error) {
 	limits := abi.LimitsOf(d, h.cfg.Caps)
 	m := &loaded{d: d, host: h, limits: limits, counters: map[string]int64{}}
-	m.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(h.cache).WithCloseOnContextDone(true).
-		WithMemoryLimitPages(uint32(max(int64(limits.Memory)/page, 1))))
+	m.runtime = wazero.NewRuntimeWithConfig(ctx,
+		wazero.NewRuntimeConfig().WithCompilationCache(h.cache).WithCloseOnContextDone(true).
+			WithMemoryLimitPages(uint32(max(int64(limits.Memory)/page, 1))))
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, m.Close())
@@ -80,7 +81,8 @@ func (h *Host) Load(ctx context.Context, d *plugin.Descriptor, module []byte) (_
 func (m *loaded) check() error {
 	for _, f := range m.code.ImportedFunctions() {
 		if from, name, _ := f.Import(); from != hostModule && from != wasi_snapshot_preview1.ModuleName {
-			return fmt.Errorf("it imports %s.%s: only %s and %s are there", from, name, hostModule, wasi_snapshot_preview1.ModuleName)
+			return fmt.Errorf("it imports %s.%s: only %s and %s are there", from, name, hostModule,
+				wasi_snapshot_preview1.ModuleName)
 		}
 	}
 	i32, i64 := []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI64}

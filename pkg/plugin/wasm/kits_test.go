@@ -112,31 +112,39 @@ const odd = "a\"b\\c/\n\t\u0001\u2028 é 漢 😀"
 func TestKitsAgree(t *testing.T) { kits(t, kitsAgree) }
 
 func kitsAgree(t *testing.T, k *kit) {
-	fields := map[string]any{"n": 1.5, "whole": 20.0, "big": 1e21, "small": -1.5e-7, "text": odd, "list": []any{true, nil, map[string]any{"x": "y"}}, "": "no name"}
+	fields := map[string]any{"n": 1.5, "whole": 20.0, "big": 1e21, "small": -1.5e-7, "text": odd,
+		"list": []any{true, nil, map[string]any{"x": "y"}}, "": "no name"}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	for name, c := range map[string]struct {
 		m    plugin.Message
 		body string
 		want string
 	}{
-		"document": {&plugin.Document{URL: "https://a.test/x", Host: "a.test", Path: "/x", Depth: 3, Status: 200, FetchedAt: at, ContentType: "text/html",
-			Title: "echo", Text: odd, Lang: "en", Canonical: "https://a.test/", NoIndex: true, Fields: fields}, "<p>" + odd, `{"action":"patch","patch":{
+		"document": {&plugin.Document{URL: "https://a.test/x", Host: "a.test", Path: "/x", Depth: 3, Status: 200,
+			FetchedAt: at, ContentType: "text/html", Title: "echo", Text: odd, Lang: "en", Canonical: "https://a.test/",
+			NoIndex: true, Fields: fields}, "<p>" + odd, `{"action":"patch","patch":{
 			"title":` + quoted("https://a.test/x|a.test|/x|"+odd+"|3|200|text/html|https://a.test/|id-1") + `,"text":` + quoted("<p>"+odd) + `,"lang":"en-x",
 			"noindex":false,"nofollow":true,"fields":{"all":` + asJSON(fields) + `,"gone":null}}}`},
 		"document without anything": {&plugin.Document{Title: "echo"}, "",
 			`{"action":"patch","patch":{"title":"||||0|0|||id-1","text":"","lang":"-x","noindex":true,"nofollow":true,"fields":{"all":null,"gone":null}}}`},
-		"request": {&plugin.Request{URL: "https://a.test/", Host: "a.test", Path: "/", Depth: 1, Attempt: 2, Kind: "page", Seed: true,
-			Headers: map[string][]string{"Accept": {"a", odd}}}, "", `{"action":"patch","patch":{"headers":{"Accept":null,
+		"request": {&plugin.Request{URL: "https://a.test/", Host: "a.test", Path: "/", Depth: 1, Attempt: 2, Kind: "page",
+			Seed: true, Headers: map[string][]string{"Accept": {"a", odd}}}, "", `{"action":"patch","patch":{"headers":{"Accept":null,
 			"X-Told":["https://a.test/","a.test","/","page","1","2","true","a",` + quoted(odd) + `]}}}`},
-		"response": {&plugin.Response{ContentType: "text/html", Status: 200, Bytes: 5_000_000_000, Truncated: "size"}, "\x00\xff\xfeabcd",
+		"response": {&plugin.Response{ContentType: "text/html", Status: 200, Bytes: 5_000_000_000, Truncated: "size"},
+			"\x00\xff\xfeabcd",
 			`{"action":"patch","patch":{"content_type":"text/html|200|5000000000|size","body":"ZGNiYf7/AA=="}}`},
-		"response without a body": {&plugin.Response{Status: 200}, "", `{"action":"patch","patch":{"content_type":"|200|0|"}}`},
-		"links only":              {&plugin.Response{Status: 404}, "x", `{"action":"links"}`},
-		"links": {&plugin.Links{URL: "https://a.test/", Links: []plugin.Link{{URL: "1", Text: "out"}, {URL: "2", Rel: "next", Weight: 4}, {URL: "3", Rel: "next",
-			Dropped: "before because"}, {URL: "4"}}}, "", `{"action":"patch","patch":{"change":[{"index":0,"drop":"out"},{"index":1,"weight":5}],
+		"response without a body": {&plugin.Response{Status: 200}, "",
+			`{"action":"patch","patch":{"content_type":"|200|0|"}}`},
+		"links only": {&plugin.Response{Status: 404}, "x", `{"action":"links"}`},
+		"links": {&plugin.Links{URL: "https://a.test/",
+			Links: []plugin.Link{{URL: "1", Text: "out"}, {URL: "2", Rel: "next", Weight: 4}, {URL: "3", Rel: "next",
+				Dropped: "before because"}, {URL: "4"}}}, "",
+			`{"action":"patch","patch":{"change":[{"index":0,"drop":"out"},{"index":1,"weight":5}],
 			"add":[{"url":"https://a.test/added","text":"more","tag":"plugin","weight":3}]}}`},
-		"record": {&plugin.Record{Title: "t", Text: odd, Bytes: 7, Fields: fields, DuplicateOf: "https://a.test/", Similarity: "near"}, "",
-			`{"action":"patch","patch":{"title":` + quoted("t|"+odd+"|7|https://a.test/|near") + `,"fields":` + asJSON(fields) + `}}`},
+		"record": {&plugin.Record{Title: "t", Text: odd, Bytes: 7, Fields: fields, DuplicateOf: "https://a.test/",
+			Similarity: "near"}, "",
+			`{"action":"patch","patch":{"title":` + quoted("t|"+odd+"|7|https://a.test/|near") + `,"fields":` + asJSON(fields) +
+				`}}`},
 		"record that is dropped": {&plugin.Record{}, "", `{"action":"drop","reason":"empty"}`},
 	} {
 		i := instanceAt(t, k, c.m.Point(), nil)
@@ -144,7 +152,8 @@ func kitsAgree(t *testing.T, k *kit) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		got, unknown, err := i.(plugin.Strict).HandleStrict(t.Context(), &plugin.Call{Message: c.m, ID: "id-1", Now: at, Body: func() []byte { return []byte(c.body) }})
+		got, unknown, err := i.(plugin.Strict).HandleStrict(t.Context(),
+			&plugin.Call{Message: c.m, ID: "id-1", Now: at, Body: func() []byte { return []byte(c.body) }})
 		if err != nil || len(unknown) > 0 {
 			t.Errorf("%s: %v, unknown %q", name, err, unknown)
 			continue

@@ -19,12 +19,14 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/wasmtest"
 )
 
-var descriptor = &plugin.Descriptor{Name: "x/y", Version: "1.0.0", Entry: "plugin.wasm", Limits: plugin.Limits{Memory: 32 << 20},
+var descriptor = &plugin.Descriptor{Name: "x/y", Version: "1.0.0", Entry: "plugin.wasm",
+	Limits: plugin.Limits{Memory: 32 << 20},
 	Serves: []plugin.Serves{{Point: crawl.AtDocument, Needs: []string{plugin.NeedsBody, plugin.NeedsText}}}}
 
 func callOf(title string) *plugin.Call {
-	return &plugin.Call{Message: &plugin.Document{URL: "https://a.test/", Title: title, Text: "text"}, Now: time.Date(2026, 11, 23, 8, 0, 0, 5, time.UTC),
-		ID: "job https://a.test/", Body: func() []byte { return []byte("<p>here</p>") }}
+	return &plugin.Call{Message: &plugin.Document{URL: "https://a.test/", Title: title, Text: "text"},
+		Now: time.Date(2026, 11, 23, 8, 0, 0, 5, time.UTC), ID: "job https://a.test/",
+		Body: func() []byte { return []byte("<p>here</p>") }}
 }
 
 // handle makes a call with a limit.
@@ -38,8 +40,8 @@ func TestWhatAModuleMustNotDo(t *testing.T) { kits(t, whatAModuleMustNotDo) }
 
 func whatAModuleMustNotDo(t *testing.T, k *kit) {
 	i := instanceOf(t, k, nil)
-	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "hoard": plugin.ErrMemory, "trap": plugin.ErrTrap, "exit": plugin.ErrTrap,
-		"large": plugin.ErrOutput, "drop": plugin.ErrAnswer} {
+	for title, want := range map[string]error{"loop": plugin.ErrTimeout, "hoard": plugin.ErrMemory, "trap": plugin.ErrTrap,
+		"exit": plugin.ErrTrap, "large": plugin.ErrOutput, "drop": plugin.ErrAnswer} {
 		limit := time.Minute
 		if title == "loop" {
 			limit = 100 * time.Millisecond
@@ -69,7 +71,8 @@ func theLimitIsCPUTime(t *testing.T, k *kit) {
 		_, err := i.Handle(t.Context(), call)
 		return time.Since(start), err
 	}
-	if _, err := within("loop", 100*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) || !strings.Contains(err.Error(), "100ms of CPU time") {
+	if _, err := within("loop", 100*time.Millisecond); !errors.Is(err, plugin.ErrTimeout) ||
+		!strings.Contains(err.Error(), "100ms of CPU time") {
 		t.Error(err)
 	}
 	if runtime.GOOS != "linux" {
@@ -246,10 +249,11 @@ func TestModulesThatAreNone(t *testing.T) {
 	}{
 		"no module":      {[]byte("hello"), crawl.AtDocument, "is no WASM module"},
 		"another import": {wasmtest.Module{ABI: 1, Imports: "env"}.Bytes(), crawl.AtDocument, "imports env.f"},
-		"lacks alloc":    {wasmtest.Module{ABI: 1, Without: "wp_alloc"}.Bytes(), crawl.AtDocument, "does not export wp_alloc"},
-		"lacks a point":  {fine.Bytes(), crawl.AtRecord, "does not export wp_record"},
-		"other type":     {wasmtest.Module{ABI: 1, NoResult: true}.Bytes(), crawl.AtDocument, "other parameters or results"},
-		"output":         {fine.Bytes(), crawl.AtOutput, "cannot serve"},
+		"lacks alloc": {wasmtest.Module{ABI: 1, Without: "wp_alloc"}.Bytes(), crawl.AtDocument,
+			"does not export wp_alloc"},
+		"lacks a point": {fine.Bytes(), crawl.AtRecord, "does not export wp_record"},
+		"other type":    {wasmtest.Module{ABI: 1, NoResult: true}.Bytes(), crawl.AtDocument, "other parameters or results"},
+		"output":        {fine.Bytes(), crawl.AtOutput, "cannot serve"},
 	} {
 		d := *descriptor
 		d.Serves = []plugin.Serves{{Point: c.serves}}
@@ -262,7 +266,8 @@ func TestModulesThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Configure(t.Context(), crawl.AtDocument, nil); err == nil || !strings.Contains(err.Error(), "speaks whirlpool:2") {
+	if _, err := p.Configure(t.Context(), crawl.AtDocument, nil); err == nil ||
+		!strings.Contains(err.Error(), "speaks whirlpool:2") {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -309,7 +314,8 @@ func TestAnswersOfTinyModules(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{`{"action":"pass"}`, `{"action":"patch","patch":{"title":"x"}}`, `{"action":"drop","reason":"a"}`, "", "{"} {
+	for _, s := range []string{`{"action":"pass"}`, `{"action":"patch","patch":{"title":"x"}}`,
+		`{"action":"drop","reason":"a"}`, "", "{"} {
 		f.Add([]byte(s))
 	}
 	h, err := wasm.New(wasm.Config{})

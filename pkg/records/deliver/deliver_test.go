@@ -98,7 +98,8 @@ func line(tb testing.TB, i int, title string) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return jsonl.AppendRecord(nil, &crawl.Record{URL: u, FinalURL: u, Status: 200, Title: title, Depth: i % 7, FetchedAt: time.UnixMilli(int64(i))})
+	return jsonl.AppendRecord(nil,
+		&crawl.Record{URL: u, FinalURL: u, Status: 200, Title: title, Depth: i % 7, FetchedAt: time.UnixMilli(int64(i))})
 }
 
 func output(dir, file string) deliver.Output {
@@ -143,7 +144,8 @@ func drain(tb testing.TB, n *notes, l *lines, o deliver.Output) deliver.File {
 }
 
 // disturbed runs a writer that is killed again and again while records come, are replaced and taken back.
-func disturbed(t *testing.T, seed uint64, file string, tamper func([]byte) []byte) (l *lines, o deliver.Output, kills int) {
+func disturbed(t *testing.T, seed uint64, file string,
+	tamper func([]byte) []byte) (l *lines, o deliver.Output, kills int) {
 	rng := rand.New(rand.NewPCG(seed, 13))
 	l, o = &lines{}, output(t.TempDir(), file)
 	n := &notes{by: map[string][]byte{}, tamper: tamper}

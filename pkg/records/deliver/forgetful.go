@@ -46,7 +46,8 @@ func (s *Stream) Length() int64 {
 }
 
 // EachLine implements Source.
-func (s *Stream) EachLine(ctx context.Context, from int64, use func(next int64, line []byte) (more bool, err error)) error {
+func (s *Stream) EachLine(ctx context.Context, from int64,
+	use func(next int64, line []byte) (more bool, err error)) error {
 	if s.err == nil && from != s.at {
 		s.err = errors.New("records are read once: begin again")
 	}

@@ -60,7 +60,8 @@ func (w *Objects) readManifest(ctx context.Context) (*Manifest, error) {
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(data, m); err != nil || m.Version != manifestVersion {
-		return nil, errors.Join(err, fmt.Errorf("%s/%s is no manifest of version %d", w.o.To.Where, ManifestName, manifestVersion))
+		return nil, errors.Join(err, fmt.Errorf("%s/%s is no manifest of version %d", w.o.To.Where, ManifestName,
+			manifestVersion))
 	}
 	return m, nil
 }
@@ -73,7 +74,8 @@ func (w *Objects) putManifest(ctx context.Context, m *Manifest) error {
 		return err
 	}
 	data = append(data, '\n')
-	if _, err := w.o.To.Bucket.Put(ctx, w.o.To.Prefix+ManifestName, strings.NewReader(string(data)), int64(len(data)), "application/json"); err != nil {
+	if _, err := w.o.To.Bucket.Put(ctx, w.o.To.Prefix+ManifestName, strings.NewReader(string(data)), int64(len(data)),
+		"application/json"); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)

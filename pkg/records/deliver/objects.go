@@ -62,7 +62,8 @@ func (w *Objects) claim(ctx context.Context) error {
 }
 
 func (w *Objects) empty() *Manifest {
-	return &Manifest{Version: manifestVersion, Job: w.o.To.Job, Node: w.o.To.Node, Owner: w.o.To.Owner, Format: string(w.o.Options.Format), Parts: []Part{}}
+	return &Manifest{Version: manifestVersion, Job: w.o.To.Job, Node: w.o.To.Node, Owner: w.o.To.Owner,
+		Format: string(w.o.Options.Format), Parts: []Part{}}
 }
 
 // prepare makes the bucket what is noted.
@@ -116,7 +117,8 @@ func (w *Objects) fit(ctx context.Context, m *Manifest, there []string) error {
 	var surplus []string
 	for _, key := range there {
 		name := key[len(w.o.To.Prefix):]
-		if name != ManifestName && !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Key == name }) && w.isPart(name) {
+		if name != ManifestName && !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Key == name }) &&
+			w.isPart(name) {
 			surplus = append(surplus, key)
 		}
 	}
@@ -151,7 +153,8 @@ func (w *Objects) Figures() Figures { return w.next.Figures }
 
 // Place implements File.
 func (w *Objects) Place() Place {
-	return Place{Where: w.o.To.Where, Parts: int64(len(w.manifest.Parts)), Bytes: w.manifest.Bytes, SHA256: w.sum, Whole: w.at.In >= w.source.Length()}
+	return Place{Where: w.o.To.Where, Parts: int64(len(w.manifest.Parts)), Bytes: w.manifest.Bytes, SHA256: w.sum,
+		Whole: w.at.In >= w.source.Length()}
 }
 
 // Close implements File.

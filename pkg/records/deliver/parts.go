@@ -101,7 +101,8 @@ func (w *Parts) fit(ctx context.Context) error {
 // Place implements File.
 func (w *Parts) Place() Place {
 	end := path.Ext(w.o.File)
-	return Place{Where: filepath.Join(w.o.Dir, strings.TrimSuffix(w.o.File, end)+"-*"+end), Parts: w.at.Out, Whole: w.at.In >= w.source.Length()}
+	return Place{Where: filepath.Join(w.o.Dir, strings.TrimSuffix(w.o.File, end)+"-*"+end), Parts: w.at.Out,
+		Whole: w.at.In >= w.source.Length()}
 }
 
 // Behind implements File.

@@ -99,7 +99,8 @@ func TestPartsAreWrittenAnew(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other.Dir, "a-000001.parquet"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := deliver.Open(t.Context(), &notes{by: map[string][]byte{}}, l, other, slog.New(slog.DiscardHandler)); !errors.Is(err, deliver.ErrTaken) {
+	if _, err := deliver.Open(t.Context(), &notes{by: map[string][]byte{}}, l, other,
+		slog.New(slog.DiscardHandler)); !errors.Is(err, deliver.ErrTaken) {
 		t.Errorf("a part that somebody else has written: %v", err)
 	}
 }

@@ -71,4 +71,5 @@ type Row struct {
 var errLost = errors.New("what was delivered is not there any more: all is delivered again")
 
 // ErrOther says that a place has what another crawl delivered.
-var ErrOther = errors.New("another crawl has delivered there: name another place, remove what is there, or say `replace: true`")
+var ErrOther = errors.New("another crawl has delivered there: name another place, remove what is there, or say " +
+	"`replace: true`")

@@ -24,7 +24,8 @@ func (b bucketOf) Wipe(t testing.TB) bool {
 }
 
 func TestObjects(t *testing.T) {
-	delivertest.Suite(t, delivertest.Options{Seeds: 10}, func(*testing.T) delivertest.Place { return bucketOf{&delivertest.Memory{}} })
+	delivertest.Suite(t, delivertest.Options{Seeds: 10},
+		func(*testing.T) delivertest.Place { return bucketOf{&delivertest.Memory{}} })
 }
 
 // tableOf keeps rows by their numbers.
@@ -85,7 +86,8 @@ func (t *tableOf) Wipe(testing.TB) bool {
 }
 
 func TestBatches(t *testing.T) {
-	delivertest.Suite(t, delivertest.Options{Seeds: 10}, func(*testing.T) delivertest.Place { return &tableOf{rows: map[int64]string{}} })
+	delivertest.Suite(t, delivertest.Options{Seeds: 10},
+		func(*testing.T) delivertest.Place { return &tableOf{rows: map[int64]string{}} })
 }
 
 // The control: a receiver that keeps what was taken back is noticed.

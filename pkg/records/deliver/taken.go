@@ -57,7 +57,8 @@ func partName(file string, n int64) string {
 // partsIn are the names in a directory that parts of a file have, in their order.
 func partsIn(root *os.Root, file string) (out []string, err error) {
 	end := path.Ext(file)
-	is, err := regexp.Compile("^" + regexp.QuoteMeta(strings.TrimSuffix(file, end)) + "-[0-9]{6,}" + regexp.QuoteMeta(end) + "$")
+	is, err := regexp.Compile("^" + regexp.QuoteMeta(strings.TrimSuffix(file, end)) + "-[0-9]{6,}" +
+		regexp.QuoteMeta(end) + "$")
 	if err != nil {
 		return nil, err
 	}

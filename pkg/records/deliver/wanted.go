@@ -32,7 +32,8 @@ func (w *progress) wanted(n *mark, line []byte) ([]byte, *crawl.Record) {
 	switch yes, err := w.o.When(r); {
 	case err != nil:
 		n.Faults++
-		w.log.Warn("the condition of an output failed: the record is not written to it", "file", w.o.File, "url", r.URL, "error", err)
+		w.log.Warn("the condition of an output failed: the record is not written to it", "file", w.o.File, "url", r.URL,
+			"error", err)
 	case yes:
 		return line, r
 	default:

@@ -65,7 +65,8 @@ func (w *Whole) Step(context.Context) error { return nil }
 
 // Place implements File.
 func (w *Whole) Place() Place {
-	p := Place{Where: filepath.Join(w.o.Dir, w.o.File), Whole: w.at.In > 0 && w.at.In == w.source.Length(), Bytes: w.at.Out}
+	p := Place{Where: filepath.Join(w.o.Dir, w.o.File), Whole: w.at.In > 0 && w.at.In == w.source.Length(),
+		Bytes: w.at.Out}
 	if w.o.To != nil {
 		p.Where = w.o.To.Where
 	}

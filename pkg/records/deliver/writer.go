@@ -73,11 +73,16 @@ type File interface {
 
 // Place is where an output is, and how much of it there is.
 type Place struct {
-	Where  string `json:"where"`            // of the whole: a file, s3://BUCKET/PREFIX, a table, an address without its secrets
-	Parts  int64  `json:"parts,omitempty"`  // that are whole
-	Bytes  int64  `json:"bytes,omitempty"`  // of all parts; 0: it is not known
-	SHA256 string `json:"sha256,omitempty"` // of the manifest, in hex; empty: there is none
-	Whole  bool   `json:"whole"`            // nothing is missing of what was stored so far
+	// of the whole: a file, s3://BUCKET/PREFIX, a table, an address without its secrets
+	Where string `json:"where"`
+	// that are whole
+	Parts int64 `json:"parts,omitempty"`
+	// of all parts; 0: it is not known
+	Bytes int64 `json:"bytes,omitempty"`
+	// of the manifest, in hex; empty: there is none
+	SHA256 string `json:"sha256,omitempty"`
+	// nothing is missing of what was stored so far
+	Whole bool `json:"whole"`
 }
 
 // Open prepares a file: a new one, or what an earlier process has left of it. A fault of what is asked for, and a

@@ -33,15 +33,20 @@ func records(tb testing.TB) []*crawl.Record {
 	return []*crawl.Record{{
 		URL: a, FinalURL: a, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Depth: 1,
 		ContentType: "text/html", Charset: "utf-8", Bytes: 123, Digest: crawl.Digest{1}, Simhash: 0xAB, Title: "A \"B\", C",
-		Lang: "en", Text: "one\ntwo; three", Links: []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
+		Lang: "en", Text: "one\ntwo; three",
+		Links:  []crawl.Link{{URL: b, Text: "copy", Rel: "next", Weight: 3}, {Raw: "mailto:x"}},
 		Assets: []string{"https://a.test/i.png"}, Canonical: "https://a.test/c", Truncated: "max-body", Insecure: true,
-		Rendered: &crawl.RenderedPart{At: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), Wall: 600 * time.Millisecond, CPU: 350 * time.Millisecond, Links: 9},
-		Plugged:  crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}}, Judged: crawl.Judged{Relevance: 835, Classes: []string{"news"}}, Cut: []string{"text", "links"},
-		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}}, {Name: "evil", Value: "=1+1"}},
-		Extracted: crawl.Extracted{Markdown: "# A", Structured: `{"meta":{}}`, Author: "Ann", Published: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC),
-			Modified: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC)},
+		Rendered: &crawl.RenderedPart{At: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), Wall: 600 * time.Millisecond,
+			CPU: 350 * time.Millisecond, Links: 9},
+		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
+		Judged:  crawl.Judged{Relevance: 835, Classes: []string{"news"}}, Cut: []string{"text", "links"},
+		Fields: []crawl.Field{{Name: "price", Value: -1.5}, {Name: "tags", Value: []any{"x", 2.0}},
+			{Name: "evil", Value: "=1+1"}},
+		Extracted: crawl.Extracted{Markdown: "# A", Structured: `{"meta":{}}`, Author: "Ann",
+			Published: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC), Modified: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC)},
 	}, {
-		URL: b, FinalURL: b, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), DuplicateOf: a, Similarity: "exact",
+		URL: b, FinalURL: b, Status: 200, FetchedAt: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), DuplicateOf: a,
+		Similarity: "exact",
 	}}
 }
 
@@ -73,15 +78,16 @@ func TestCSV(t *testing.T) {
 				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure,topic,rendered,gone_at,withdrawn_at,versions\n" +
 				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
 				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
-				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# A,\"{\"\"meta\"\":{}}\",Ann," +
-				"2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,0.834,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\",,,\n" +
+				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# " +
+				"A,\"{\"\"meta\"\":{}}\",Ann,2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,0.834,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\",,,\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
 				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false,,,,,\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},
 			"status,field.price,field.tags,field.evil,field.none\n200,-1.5,x; 2,'=1+1,\n200,,,,\n"},
-		{"raw text, and a row of nothing", export.Options{Columns: []string{"field.evil"}, RawText: true}, "field.evil\n=1+1\n\"\"\n"},
+		{"raw text, and a row of nothing", export.Options{Columns: []string{"field.evil"}, RawText: true},
+			"field.evil\n=1+1\n\"\"\n"},
 	} {
 		c.opt.Format = export.CSV
 		if got := run(t, lines(t), c.opt); got != c.want {
@@ -103,7 +109,8 @@ func TestSpreadsheetRunsNothing(t *testing.T) {
 	} {
 		in := jsonl.AppendRecord(nil, &crawl.Record{URL: mustURL(t, "http://a.test/"), Title: text,
 			Fields: []crawl.Field{{Name: "f", Value: text}, {Name: "l", Value: []any{text, "y"}}}})
-		got, err := csv.NewReader(strings.NewReader(run(t, in, export.Options{Format: export.CSV, Columns: []string{"url", "title", "field.f", "field.l"}}))).ReadAll()
+		got, err := csv.NewReader(strings.NewReader(run(t, in,
+			export.Options{Format: export.CSV, Columns: []string{"url", "title", "field.f", "field.l"}}))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,12 +191,14 @@ func TestErrorsOfFilesAreReported(t *testing.T) {
 		if _, err := export.Run(t.Context(), bytes.NewReader(lines(t)), fullDisk{}, export.Options{Format: f}); err == nil {
 			t.Errorf("%s: a full disk goes unnoticed", f)
 		}
-		if _, err := export.Run(t.Context(), iotest.ErrReader(broken), io.Discard, export.Options{Format: f}); !errors.Is(err, broken) {
+		if _, err := export.Run(t.Context(), iotest.ErrReader(broken), io.Discard, export.Options{Format: f}); !errors.Is(err,
+			broken) {
 			t.Errorf("%s: reading error %v", f, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := export.Run(ctx, bytes.NewReader(lines(t)), io.Discard, export.Options{Format: f}); !errors.Is(err, context.Canceled) {
+		if _, err := export.Run(ctx, bytes.NewReader(lines(t)), io.Discard, export.Options{Format: f}); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("%s: cancelled: %v", f, err)
 		}
 	}
@@ -197,8 +206,9 @@ func TestErrorsOfFilesAreReported(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for _, opt := range []export.Options{
-		{}, {Format: "xml"}, {Format: export.CSV, Columns: []string{"size"}}, {Format: export.CSV, Columns: []string{"url", "url"}},
-		{Format: export.CSV, Columns: []string{"field."}}, {Format: export.CSV, Fields: []string{"a", "a"}}, {Format: export.CSV, Fields: []string{""}},
+		{}, {Format: "xml"}, {Format: export.CSV, Columns: []string{"size"}},
+		{Format: export.CSV, Columns: []string{"url", "url"}}, {Format: export.CSV, Columns: []string{"field."}},
+		{Format: export.CSV, Fields: []string{"a", "a"}}, {Format: export.CSV, Fields: []string{""}},
 		{Format: export.CSV, Columns: []string{"field.a"}, Fields: []string{"a"}},
 	} {
 		if opt.Validate() == nil {
@@ -212,12 +222,14 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestFieldTypes(t *testing.T) {
 	got, err := export.FieldTypes(t.Context(), bytes.NewReader(lines(t)), nil)
-	want := map[string]export.Type{"evil": {Base: export.TextType}, "price": {Base: export.NumberType}, "tags": {Base: export.TextType}}
+	want := map[string]export.Type{"evil": {Base: export.TextType}, "price": {Base: export.NumberType},
+		"tags": {Base: export.TextType}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("types %v, error %v", got, err)
 	}
-	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "f", Type: "number"}, {Name: "i", Type: "integer"}, {Name: "d", Type: "date"},
-		{Name: "b", Type: "bool"}, {Name: "l", Type: "date", List: true}, {Name: "h", Type: "html"}, {Name: "two", Type: "number"}}},
+	rules := []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "f", Type: "number"}, {Name: "i", Type: "integer"},
+		{Name: "d", Type: "date"}, {Name: "b", Type: "bool"}, {Name: "l", Type: "date", List: true},
+		{Name: "h", Type: "html"}, {Name: "two", Type: "number"}}},
 		{Fields: []crawl.FieldRule{{Name: "two", Type: "date"}}}}
 	text, one := export.Type{Base: export.TextType}, func(b export.Base) export.Type { return export.Type{Base: b} }
 	for _, c := range []struct {
@@ -225,23 +237,26 @@ func TestFieldTypes(t *testing.T) {
 		all  []any // values, a page each
 		want export.Type
 	}{
-		{"f", []any{1.5, nil, 2.0}, one(export.NumberType)}, {"f", []any{1.5, "x"}, text}, {"f", []any{nil}, one(export.NumberType)},
-		{"i", []any{1.0, -2.0}, one(export.IntegerType)}, {"i", []any{1.5}, text}, {"b", []any{true, false}, one(export.BoolType)},
-		{"d", []any{"2026-01-02T03:04:05Z"}, one(export.DateType)}, {"d", []any{"yesterday"}, text},
+		{"f", []any{1.5, nil, 2.0}, one(export.NumberType)}, {"f", []any{1.5, "x"}, text},
+		{"f", []any{nil}, one(export.NumberType)}, {"i", []any{1.0, -2.0}, one(export.IntegerType)}, {"i", []any{1.5}, text},
+		{"b", []any{true, false}, one(export.BoolType)}, {"d", []any{"2026-01-02T03:04:05Z"}, one(export.DateType)},
+		{"d", []any{"yesterday"}, text},
 		{"l", []any{[]any{"2026-01-02T03:04:05+02:00"}, []any{}}, export.Type{Base: export.DateType, List: true}},
 		{"l", []any{"2026-01-02T03:04:05Z"}, text}, {"h", []any{"<b>"}, text}, {"two", []any{1.0}, text},
-		{"none", []any{1.0, 2.0}, one(export.NumberType)}, {"none", []any{1.0, true}, text}, {"none", []any{true}, one(export.BoolType)},
+		{"none", []any{1.0, 2.0}, one(export.NumberType)}, {"none", []any{1.0, true}, text},
+		{"none", []any{true}, one(export.BoolType)},
 		{"none", []any{[]any{}, []any{"a"}, []any{"b", "c"}}, export.Type{Base: export.TextType, List: true}},
 		{"none", []any{[]any{}}, export.Type{Base: export.TextType, List: true}}, {"none", []any{[]any{nil}}, text},
 		{"none", []any{map[string]any{"a": 1.0}}, text},
 		{"none", []any{[]any{map[string]any{"a": 1.0}}, nil, []any{}}, one(export.JSONType)},
-		{"none", []any{[]any{map[string]any{"a": 1.0}}, "x"}, text}, {"none", []any{[]any{"x"}, []any{map[string]any{"a": 1.0}}}, text},
-		{"f", []any{1.0, []any{map[string]any{"a": 1.0}}}, text},
-		{"none", []any{nil}, text},
+		{"none", []any{[]any{map[string]any{"a": 1.0}}, "x"}, text},
+		{"none", []any{[]any{"x"}, []any{map[string]any{"a": 1.0}}}, text},
+		{"f", []any{1.0, []any{map[string]any{"a": 1.0}}}, text}, {"none", []any{nil}, text},
 	} {
 		var in []byte
 		for _, v := range c.all {
-			in = jsonl.AppendRecord(in, &crawl.Record{URL: mustURL(t, "http://a.test/"), Fields: []crawl.Field{{Name: c.name, Value: v}}})
+			in = jsonl.AppendRecord(in, &crawl.Record{URL: mustURL(t, "http://a.test/"),
+				Fields: []crawl.Field{{Name: c.name, Value: v}}})
 		}
 		if got, err := export.FieldTypes(t.Context(), bytes.NewReader(in), rules); err != nil || got[c.name] != c.want {
 			t.Errorf("%s %v: type %+v, want %+v, error %v", c.name, c.all, got[c.name], c.want, err)

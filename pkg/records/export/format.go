@@ -39,7 +39,8 @@ type format struct {
 // formats is the table of formats. A new one is a sink in a file of its own and a row here.
 var formats = []format{
 	{name: CSV, title: "CSV", ends: []string{".csv"}, open: newCSV, flat: true, grows: true},
-	{name: JSONL, title: "JSON Lines", ends: []string{".jsonl", ".ndjson", ".json"}, open: newJSONL, whole: true, grows: true},
+	{name: JSONL, title: "JSON Lines", ends: []string{".jsonl", ".ndjson", ".json"}, open: newJSONL, whole: true,
+		grows: true},
 	{name: Parquet, title: "Parquet", ends: []string{".parquet"}, open: newParquet, binary: true, typed: true},
 }
 

@@ -37,7 +37,8 @@ func (l *Lines) Write(p []byte) (int, error) {
 		if end < 0 {
 			break
 		}
-		err := one(bytes.TrimSpace(l.held[done:done+end]), func(line []byte, r *crawl.Record) error { return l.s.write(line, r) })
+		err := one(bytes.TrimSpace(l.held[done:done+end]),
+			func(line []byte, r *crawl.Record) error { return l.s.write(line, r) })
 		if err != nil {
 			return 0, errors.Join(err, l.s.close())
 		}

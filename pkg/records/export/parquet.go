@@ -22,7 +22,8 @@ type parquetSink struct {
 func newParquet(out io.Writer, columns []column, opt Options) (sink, error) {
 	schema := parquet.NewSchema("page", newGroup(columns, opt.Types))
 	return &parquetSink{
-		w:       parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("Whirlpool", crawl.Version, "")),
+		w: parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd),
+			parquet.CreatedBy("Whirlpool", crawl.Version, "")),
 		columns: columns, types: opt.Types,
 	}, nil
 }

@@ -48,8 +48,9 @@ func TestParquetIsReadBack(t *testing.T) {
 	}
 	price, evil, published := "-1.5", "=1+1", records(t)[0].Published.UnixMilli()
 	want := []parquetPage{{
-		URL: "https://a.test/x;y?q=1,2", Status: 200, FetchedAt: records(t)[0].FetchedAt.UnixMilli(), Bytes: 123, Title: "A \"B\", C",
-		Text: "one\ntwo; three", Links: []parquetLink{{"https://a.test/copy", "next", "copy", 3}, {"mailto:x", "", "", 0}},
+		URL: "https://a.test/x;y?q=1,2", Status: 200, FetchedAt: records(t)[0].FetchedAt.UnixMilli(), Bytes: 123,
+		Title: "A \"B\", C", Text: "one\ntwo; three",
+		Links:  []parquetLink{{"https://a.test/copy", "next", "copy", 3}, {"mailto:x", "", "", 0}},
 		Fields: `{"price":-1.5,"tags":["x",2],"evil":"=1+1"}`, Cut: []string{"text", "links"}, Price: &price, Evil: &evil,
 		Published: &published, Author: "Ann", Insecure: true,
 	}, {
@@ -62,7 +63,8 @@ func TestParquetIsReadBack(t *testing.T) {
 }
 
 func TestParquetColumnsKeepTheirOrder(t *testing.T) {
-	file := run(t, lines(t), export.Options{Format: export.Parquet, Columns: []string{"url", "text", "links", "bytes"}, Fields: []string{"a, b", "é\"`"}})
+	file := run(t, lines(t), export.Options{Format: export.Parquet, Columns: []string{"url", "text", "links", "bytes"},
+		Fields: []string{"a, b", "é\"`"}})
 	f, err := parquet.OpenFile(strings.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +98,8 @@ func TestParquetRowGroupsAreBounded(t *testing.T) {
 	r := records(t)[0]
 	r.Text = strings.Repeat("some text ", 100_000)
 	var out bytes.Buffer
-	n, err := export.Run(t.Context(), repeated(jsonl.AppendRecord(nil, r), 40), &out, export.Options{Format: export.Parquet})
+	n, err := export.Run(t.Context(), repeated(jsonl.AppendRecord(nil, r), 40), &out,
+		export.Options{Format: export.Parquet})
 	if err != nil || n != 40 {
 		t.Fatal(n, err)
 	}
@@ -133,7 +136,8 @@ func BenchmarkRun(b *testing.B) {
 	r := records(b)[0]
 	r.Text = strings.Repeat("The crawler walks the web, one page at a time. ", 170)
 	for i := range 60 {
-		r.Links = append(r.Links, crawl.Link{URL: mustURL(b, fmt.Sprintf("https://a.test/articles/2026/%d", i)), Text: "An article"})
+		r.Links = append(r.Links, crawl.Link{URL: mustURL(b, fmt.Sprintf("https://a.test/articles/2026/%d", i)),
+			Text: "An article"})
 	}
 	line := jsonl.AppendRecord(nil, r)
 	for _, format := range []export.Format{export.CSV, export.JSONL, export.Parquet} {

@@ -62,7 +62,8 @@ func (s *parquetSink) appendField(c *column, v any, leaf int) error {
 
 // errType says that a value came after the types were found.
 func errType(c *column, v any, t Type) error {
-	return fmt.Errorf("%s is %.60q, which is no %s: the pages changed meanwhile; give the command again", c.name, fmt.Sprint(v), t.Base)
+	return fmt.Errorf("%s is %.60q, which is no %s: the pages changed meanwhile; give the command again", c.name,
+		fmt.Sprint(v), t.Base)
 }
 
 func parquetValue(t Type, v any) (parquet.Value, bool) {

@@ -20,7 +20,9 @@ func NewRows(opt Options) (*Rows, error) {
 		return nil, err
 	}
 	if !opt.Format.row().grows {
-		return nil, fmt.Errorf("format %s: a file of it cannot grow: write it when the crawl has ended, with `whirlpool export`", opt.Format)
+		return nil,
+			fmt.Errorf("format %s: a file of it cannot grow: write it when the crawl has ended, with `whirlpool export`",
+				opt.Format)
 	}
 	r := &Rows{}
 	var err error

@@ -57,8 +57,9 @@ type versionJSON struct {
 func (j *agedJSON) aged() crawl.Aged {
 	a := crawl.Aged{GoneAt: j.GoneAt.UTC(), WithdrawnAt: j.WithdrawnAt.UTC()}
 	for _, v := range j.Versions {
-		a.Versions = append(a.Versions, crawl.PageVersion{Visit: v.Visit, FetchedAt: v.FetchedAt.UTC(), Digest: crawl.Digest(v.Digest), Title: v.Title,
-			Text: v.Text})
+		a.Versions = append(a.Versions,
+			crawl.PageVersion{Visit: v.Visit, FetchedAt: v.FetchedAt.UTC(), Digest: crawl.Digest(v.Digest), Title: v.Title,
+				Text: v.Text})
 	}
 	return a
 }

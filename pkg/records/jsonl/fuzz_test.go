@@ -13,8 +13,9 @@ import (
 func FuzzStringsEqualEncodingJSON(f *testing.F) {
 	for _, s := range []string{
 		"", "plain text of more than eight bytes", "\x00\x1f\x20\x7f\x80\"\\/<>&", "\b\f\n\r\t", "Grüße Привет 世界 🌀",
-		"\u2027\u2028\u2029\u202a", "\xe2\x80", "\xe2\x80\xa8\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf", "\xe1\x80",
-		"\xc2", "\xe3\x81x", "aaaaaaa\"", "aaaaaaaa\\bbbbbbbb\x1fcccccccc\xffdddddddd", "\xef\xbf\xbd", "\xe0\x9f\xbf", "\xec\xbf\xbf\xed\x9f\xbf",
+		"\u2027\u2028\u2029\u202a", "\xe2\x80", "\xe2\x80\xa8\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf",
+		"\xe1\x80", "\xc2", "\xe3\x81x", "aaaaaaa\"", "aaaaaaaa\\bbbbbbbb\x1fcccccccc\xffdddddddd", "\xef\xbf\xbd",
+		"\xe0\x9f\xbf", "\xec\xbf\xbf\xed\x9f\xbf",
 	} {
 		f.Add(s)
 	}
@@ -85,7 +86,8 @@ func FuzzURLOf(f *testing.F) {
 	f.Add([]byte(`{"time":"2026-01-01T00:00:00.000Z","url":"http://a.test/","kind":"page","verdict":"done"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		u, ok := jsonl.URLOf(line)
-		once := bytes.Count(bytes.ToLower(line), []byte("url")) == 1 && bytes.IndexByte(line, '\\') < 0 // of two the last counts
+		// of two the last counts
+		once := bytes.Count(bytes.ToLower(line), []byte("url")) == 1 && bytes.IndexByte(line, '\\') < 0
 		if r, err := jsonl.ParseRecord(line); ok && once && err == nil && r.URL != u {
 			t.Errorf("%q: %v, ParseRecord says %v", line, u, r.URL)
 		}

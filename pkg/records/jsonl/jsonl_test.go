@@ -135,12 +135,13 @@ func TestParsersRefuse(t *testing.T) {
 	}{
 		{"nothing", record, ``}, {"half a line", record, good}, {"no url", record, `{}`},
 		{"another scheme", record, `{"url":"ftp://a.test/"}`},
-		{"short digest", record, good + `,"digest":"sha256:00"}`}, {"digest of another kind", record, good + `,"digest":"md5:00"}`},
+		{"short digest", record, good + `,"digest":"sha256:00"}`},
+		{"digest of another kind", record, good + `,"digest":"md5:00"}`},
 		{"simhash of 15 digits", record, good + `,"simhash":"000000000000000"}`},
 		{"signed simhash", record, good + `,"simhash":"+000000000000000"}`},
 		{"fields in a list", record, good + `,"fields":[1]}`}, {"bad time", record, good + `,"fetched_at":"yesterday"}`},
-		{"unknown verdict", log, `{"kind":"page","verdict":"maybe"}`}, {"unknown kind", log, `{"kind":"film","verdict":"done"}`},
-		{"bad address", log, good + `,"addr":"1.2.3"}`},
+		{"unknown verdict", log, `{"kind":"page","verdict":"maybe"}`},
+		{"unknown kind", log, `{"kind":"film","verdict":"done"}`}, {"bad address", log, good + `,"addr":"1.2.3"}`},
 	} {
 		if c.parse([]byte(c.line)) == nil {
 			t.Errorf("%s: accepted %s", c.name, c.line)

@@ -40,7 +40,8 @@ var (
 )
 
 func newPacker() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false),
+		zstd.WithSingleSegment(true))
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -78,7 +79,8 @@ func PackedLength(head []byte) (length int, replaced, ok bool) {
 		crc32.Checksum(head[8:24], castagnoli) != binary.LittleEndian.Uint32(head[24:]) {
 		return 0, false, false
 	}
-	frame, line, size := binary.LittleEndian.Uint32(head[12:]), binary.LittleEndian.Uint32(head[16:]), binary.LittleEndian.Uint32(head[4:])
+	frame, line, size := binary.LittleEndian.Uint32(head[12:]), binary.LittleEndian.Uint32(head[16:]),
+		binary.LittleEndian.Uint32(head[4:])
 	if frame > MaxPacked || line > MaxPacked || size != packedBody && size != packedBody+frame {
 		return 0, false, false
 	}

@@ -53,6 +53,7 @@ func (j *renderedJSON) part() *crawl.RenderedPart {
 	if j == nil {
 		return nil
 	}
-	return &crawl.RenderedPart{Digest: crawl.Digest(j.Digest), At: j.At.UTC(), Wall: time.Duration(j.Wall) * time.Millisecond,
-		CPU: time.Duration(j.CPU) * time.Millisecond, Settled: j.Settled, Final: weburl.URL(j.Final), Links: j.Links, Text: j.Text, Screenshot: j.Picture}
+	return &crawl.RenderedPart{Digest: crawl.Digest(j.Digest), At: j.At.UTC(),
+		Wall: time.Duration(j.Wall) * time.Millisecond, CPU: time.Duration(j.CPU) * time.Millisecond, Settled: j.Settled,
+		Final: weburl.URL(j.Final), Links: j.Links, Text: j.Text, Screenshot: j.Picture}
 }

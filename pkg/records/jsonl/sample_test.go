@@ -40,13 +40,14 @@ func fullRecord(tb testing.TB) *crawl.Record {
 			{Name: "tags", Value: []any{"x", 1.0, nil}},
 		},
 		Similarity: "near", DuplicateOf: mustURL(tb, "https://example.org/original"), Truncated: "max-body", Insecure: true,
-		Rendered: &crawl.RenderedPart{Digest: crawl.Digest{7}, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Wall: 600 * time.Millisecond,
-			CPU: 350 * time.Millisecond, Settled: "virtual", Final: mustURL(tb, "https://example.org/#!"), Links: 148, Text: 9_100},
+		Rendered: &crawl.RenderedPart{Digest: crawl.Digest{7}, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
+			Wall: 600 * time.Millisecond, CPU: 350 * time.Millisecond, Settled: "virtual",
+			Final: mustURL(tb, "https://example.org/#!"), Links: 148, Text: 9_100},
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Judged:  crawl.Judged{Relevance: 835, Classes: []string{"news", "shop"}},
 		Cut:     []string{"links", "text"},
-		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`, Author: "Ann \"A\" Bee",
-			Published: sampleTime, Modified: sampleTime.Add(time.Hour)},
+		Extracted: crawl.Extracted{Markdown: "# A\n\n- b", Structured: `{"jsonld":[{"@type":"Article","n":1.50}]}`,
+			Author: "Ann \"A\" Bee", Published: sampleTime, Modified: sampleTime.Add(time.Hour)},
 	}
 }
 
@@ -66,7 +67,8 @@ func typicalRecord(tb testing.TB, text string) *crawl.Record {
 	r.Text, r.Links = text, nil
 	for len(r.Links) < 60 {
 		r.Links = append(r.Links, crawl.Link{
-			URL: mustURL(tb, "https://www.example.org/section/articles/2026/"+strings.Repeat("x", len(r.Links))), Text: "An article",
+			URL:  mustURL(tb, "https://www.example.org/section/articles/2026/"+strings.Repeat("x", len(r.Links))),
+			Text: "An article",
 		})
 	}
 	return r

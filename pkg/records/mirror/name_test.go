@@ -41,9 +41,11 @@ func TestPlainNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}
-	for _, c := range [][3]string{{"http://a.test/s.css?v=1", "text/css", "a.test/s.css@v=1.css"}, {"http://a.test/i.png", "image/png", "a.test/i.png"},
-		{"http://a.test/i", "image/jpeg", "a.test/i.jpg"}, {"http://a.test/f", "application/octet-stream", "a.test/f"},
-		{"http://a.test/x", "application/xhtml+xml", "a.test/x.xhtml"}, {"http://a.test/", "image/svg+xml", "a.test/index.svg"}} {
+	for _, c := range [][3]string{{"http://a.test/s.css?v=1", "text/css", "a.test/s.css@v=1.css"},
+		{"http://a.test/i.png", "image/png", "a.test/i.png"}, {"http://a.test/i", "image/jpeg", "a.test/i.jpg"},
+		{"http://a.test/f", "application/octet-stream", "a.test/f"},
+		{"http://a.test/x", "application/xhtml+xml", "a.test/x.xhtml"},
+		{"http://a.test/", "image/svg+xml", "a.test/index.svg"}} {
 		if got := plainName(parsed(t, c[0]), c[1]); got != c[2] {
 			t.Errorf("%s, %s: %s, want %s", c[0], c[1], got, c[2])
 		}
@@ -52,8 +54,9 @@ func TestPlainNames(t *testing.T) {
 
 // Of URLs whose files would be one on some file system, each has its own; what is a directory is no file.
 func TestNamesAreDifferent(t *testing.T) {
-	urls := []string{"http://a.test/x", "http://a.test/X", "http://a.test/x.html", "https://a.test/x", "http://a.test/d", "http://a.test/d/e",
-		"http://a.test/D/e", "http://a.test/%c3%bc", "http://a.test/u%cc%88", "http://a.test/d.html/y", "http://a.test/.whirlpool-part"}
+	urls := []string{"http://a.test/x", "http://a.test/X", "http://a.test/x.html", "https://a.test/x", "http://a.test/d",
+		"http://a.test/d/e", "http://a.test/D/e", "http://a.test/%c3%bc", "http://a.test/u%cc%88", "http://a.test/d.html/y",
+		"http://a.test/.whirlpool-part"}
 	plain := make([]string, len(urls))
 	for i, u := range urls {
 		plain[i] = plainName(parsed(t, u), "text/html")
@@ -87,7 +90,8 @@ func FuzzPlainName(f *testing.F) {
 			return
 		}
 		name := plainName(u, media)
-		if !utf8.ValidString(name) || len(name) > maxPath+maxName || path.Clean(name) != name || strings.HasPrefix(name, "/") {
+		if !utf8.ValidString(name) || len(name) > maxPath+maxName || path.Clean(name) != name ||
+			strings.HasPrefix(name, "/") {
 			t.Fatalf("%s: %q", raw, name)
 		}
 		parts := strings.Split(name, "/")
@@ -95,7 +99,8 @@ func FuzzPlainName(f *testing.F) {
 			t.Fatalf("%s: %q", raw, name)
 		}
 		for _, p := range parts {
-			if p == "" || p == "." || p == ".." || len(p) > 255 || strings.ContainsAny(p, "\x00\\:*?\"<>|") || strings.HasSuffix(p, ".") {
+			if p == "" || p == "." || p == ".." || len(p) > 255 || strings.ContainsAny(p, "\x00\\:*?\"<>|") ||
+				strings.HasSuffix(p, ".") {
 				t.Fatalf("%s: %q in %q", raw, p, name)
 			}
 		}
@@ -104,8 +109,8 @@ func FuzzPlainName(f *testing.F) {
 
 func TestRelativePaths(t *testing.T) {
 	for _, c := range [][3]string{{"a.test", "a.test/x.html", "x.html"}, {"a.test/d", "a.test/x.html", "../x.html"},
-		{"a.test", "b.test/x y#.html", "../b.test/x%20y%23.html"}, {".", "a.test/x.html", "a.test/x.html"}, {"a.test/x", "a.test/x/y/z", "y/z"},
-		{"a.test/x", "a.test/x", "../x"}} {
+		{"a.test", "b.test/x y#.html", "../b.test/x%20y%23.html"}, {".", "a.test/x.html", "a.test/x.html"},
+		{"a.test/x", "a.test/x/y/z", "y/z"}, {"a.test/x", "a.test/x", "../x"}} {
 		if got := escapePath(relativePath(c[0], c[1])); got != c[2] {
 			t.Errorf("from %s to %s: %s, want %s", c[0], c[1], got, c[2])
 		}
@@ -126,11 +131,13 @@ func TestInUTF8(t *testing.T) {
 		{"a\xffb", "text/html; charset=utf-8", "", bom + "a\uFFFDb"},
 		{"<\x00p\x00>\x00", "text/html; charset=utf-16le", "", bom + "<p>"},
 		{"\x00<\x00p\x00>", "text/html; charset=utf-16be", "", bom + "<p>"},
-		{"<meta charset=iso-8859-1><form accept-charset=utf-8>ü", "text/html; charset=utf-8", "", bom + "<meta charset=iso-8859-1><form accept-charset=utf-8>ü"},
+		{"<meta charset=iso-8859-1><form accept-charset=utf-8>ü", "text/html; charset=utf-8", "",
+			bom + "<meta charset=iso-8859-1><form accept-charset=utf-8>ü"},
 		{"<script charset=utf-8></script>ü", "text/html; charset=utf-8", "", bom + "<script charset=utf-8></script>ü"},
 		{"<!-- <meta charset=utf-8> -->ü", "text/html", "", bom + "<!-- <meta charset=utf-8> -->ü"},
 		{"<?xml version='1.0' encoding='UTF-8'?>ü", "application/xhtml+xml", "", "<?xml version='1.0' encoding='UTF-8'?>ü"},
-		{"<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>", "text/html", "", "<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>"},
+		{"<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>", "text/html", "",
+			"<p style='a:&quot;&uuml;&quot;;b:url(javascript:)'>"},
 		{"<p style='a:&uuml;;b:url(//x.test)'>", "text/html", "", bom + "<p style='a:ü;b:url(http://x.test/)'>"},
 		{`@charset "UTF-8";a{b:"ü"}`, "text/css", "", `@charset "UTF-8";a{b:"ü"}`},
 		{`/* charset utf-8 */a{b:"ü"}`, "text/css", "", bom + `/* charset utf-8 */a{b:"ü"}`},

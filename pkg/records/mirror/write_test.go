@@ -39,8 +39,8 @@ func archived(t *testing.T, all ...answer) string {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i, a := range all {
-		x := &crawl.Exchange{URL: parsed(t, a.url), Started: at.Add(time.Duration(i) * time.Second), Method: "GET", Proto: "HTTP/1.1", Status: a.status,
-			ResponseHeader: http.Header{}, Body: []byte(a.body), NotModified: a.notModified}
+		x := &crawl.Exchange{URL: parsed(t, a.url), Started: at.Add(time.Duration(i) * time.Second), Method: "GET",
+			Proto: "HTTP/1.1", Status: a.status, ResponseHeader: http.Header{}, Body: []byte(a.body), NotModified: a.notModified}
 		if a.media != "" {
 			x.ResponseHeader.Set("Content-Type", a.media)
 		}
@@ -60,7 +60,9 @@ func archived(t *testing.T, all ...answer) string {
 func written(t *testing.T, opt mirror.Options) (string, mirror.Summary) {
 	t.Helper()
 	opt.Dir = filepath.Join(t.TempDir(), "copy")
-	opt.Canonical = func(u weburl.URL) weburl.URL { return weburl.NewCanonicalizer(weburl.DefaultCanonical()).Canonical(u) }
+	opt.Canonical = func(u weburl.URL) weburl.URL {
+		return weburl.NewCanonicalizer(weburl.DefaultCanonical()).Canonical(u)
+	}
 	s, err := mirror.Write(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +94,8 @@ func TestTheLastGoodAnswerCounts(t *testing.T) {
 		answer{url: "http://a.test/gone", status: "404 Not Found", media: "text/plain", body: "is not"},
 		answer{url: "http://a.test/never", status: "404 Not Found", media: "text/plain", body: "is not"},
 	)}})
-	for name, want := range map[string]string{"twice": "new", "long": long, "copy": long, "same": "same", "gone": "was there"} {
+	for name, want := range map[string]string{"twice": "new", "long": long, "copy": long, "same": "same",
+		"gone": "was there"} {
 		if got := content(t, dir, "a.test/"+name); got != want {
 			t.Errorf("%s: %.40q, want %.40q", name, got, want)
 		}
@@ -105,7 +108,8 @@ func TestTheLastGoodAnswerCounts(t *testing.T) {
 // Links follow redirects to the file of their end; loops and what has no file lead to the network.
 func TestLinksFollowRedirects(t *testing.T) {
 	dir, s := written(t, mirror.Options{Seeds: []weburl.URL{parsed(t, "http://a.test/")}, Archives: []string{archived(t,
-		answer{url: "http://a.test/", status: "200 OK", media: "text/html", body: `<a href=r#f>1</a><a href=loop>2</a><a href=no>3</a><img src=no.gif>`},
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html",
+			body: `<a href=r#f>1</a><a href=loop>2</a><a href=no>3</a><img src=no.gif>`},
 		answer{url: "http://a.test/r", status: "301 Moved", location: "/r2"},
 		answer{url: "http://a.test/r2", status: "302 Found", location: "http://b.test/end?x=1"},
 		answer{url: "http://b.test/end?x=1", status: "200 OK", media: "text/html", body: "end"},
@@ -175,11 +179,14 @@ func TestNothingOutsideOfTheDirectory(t *testing.T) {
 
 // Queries are in the encoding of the page or style sheet that they stand in, as the crawl fetched them.
 func TestQueriesInOtherEncodings(t *testing.T) {
-	page := "<a href='/s?q=\xe9#\xe9'>\xe4</a><img src='/i?n=\xe9'><style>p{background:url(/i?n=\xe9)}</style><a href='//b.test/?\xe9'>"
+	page := "<a href='/s?q=\xe9#\xe9'>\xe4</a><img src='/i?n=\xe9'><style>p{background:url(/i?n=\xe9)}</style><a " +
+		"href='//b.test/?\xe9'>"
 	dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
 		answer{url: "http://a.test/", status: "200 OK", media: "text/html; charset=iso-8859-1", body: page},
-		answer{url: "http://a.test/ascii", status: "200 OK", media: "text/html; charset=iso-8859-1", body: "<a href='/s?q=&eacute;'>"},
-		answer{url: "http://a.test/koi", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><a href='/s?q=\xd4'>"},
+		answer{url: "http://a.test/ascii", status: "200 OK", media: "text/html; charset=iso-8859-1",
+			body: "<a href='/s?q=&eacute;'>"},
+		answer{url: "http://a.test/koi", status: "200 OK", media: "text/html",
+			body: "<meta charset=koi8-r><a href='/s?q=\xd4'>"},
 		answer{url: "http://a.test/utf8", status: "200 OK", media: "text/html; charset=utf-8", body: "<a href='/s?q=é'>"},
 		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: "p{background:url(/i?n=\xe9)}"},
 		answer{url: "http://a.test/s?q=%E9", status: "200 OK", media: "text/html", body: "1"},
@@ -226,7 +233,8 @@ func TestAnswersWithoutAType(t *testing.T) {
 func TestScriptsHaveTheEncodingOfTheirPage(t *testing.T) {
 	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
 		answer{url: "http://a.test/s.js", status: "200 OK", media: "text/javascript", body: "'\xd4'"},
-		answer{url: "http://a.test/", status: "200 OK", media: "text/html", body: "<meta charset=koi8-r><script src=s.js></script>"},
+		answer{url: "http://a.test/", status: "200 OK", media: "text/html",
+			body: "<meta charset=koi8-r><script src=s.js></script>"},
 	)}})
 	if got := content(t, dir, "a.test/s.js"); got != "\uFEFF'т'" || s.Pages != 1 {
 		t.Errorf("%q, %+v", got, s)
@@ -236,9 +244,10 @@ func TestScriptsHaveTheEncodingOfTheirPage(t *testing.T) {
 // What a page names without showing it leads to the file of the copy or to the network, and misses nothing.
 func TestNothingStaysRelativeToTheServer(t *testing.T) {
 	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
-		answer{url: "http://a.test/d/", status: "200 OK", media: "text/html", body: `<link rel="preload stylesheet" href="/c.css">` +
-			`<link rel="prefetch" href="/x"><link rel="preload" as="fetch" href="/j"><link rel="dns-prefetch" href="//b.test">` +
-			`<button formaction="/x"></button><a href="/x" ping="/p /x"></a>`},
+		answer{url: "http://a.test/d/", status: "200 OK", media: "text/html",
+			body: `<link rel="preload stylesheet" href="/c.css">` +
+				`<link rel="prefetch" href="/x"><link rel="preload" as="fetch" href="/j"><link rel="dns-prefetch" href="//b.test">` +
+				`<button formaction="/x"></button><a href="/x" ping="/p /x"></a>`},
 		answer{url: "http://a.test/c.css", status: "200 OK", media: "text/css", body: ""},
 		answer{url: "http://a.test/x", status: "200 OK", media: "text/html", body: ""},
 	)}})

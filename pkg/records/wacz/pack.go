@@ -128,5 +128,6 @@ func indented(v any) ([]byte, error) {
 
 // dosTime is a time as ZIP has it, in steps of two seconds.
 func dosTime(t time.Time) (date, clock uint16) {
-	return uint16(t.Day() + int(t.Month())<<5 + max(t.Year()-1980, 0)<<9), uint16(t.Second()/2 + t.Minute()<<5 + t.Hour()<<11)
+	return uint16(t.Day() + int(t.Month())<<5 + max(t.Year()-1980, 0)<<9),
+		uint16(t.Second()/2 + t.Minute()<<5 + t.Hour()<<11)
 }

@@ -45,7 +45,8 @@ func TestLinesAreSorted(t *testing.T) {
 		}
 		slices.Sort(want)
 		var got []string
-		if err := s.each(func(line string) error { got = append(got, line); return nil }); err != nil || !slices.Equal(got, want) {
+		if err := s.each(func(line string) error { got = append(got, line); return nil }); err != nil ||
+			!slices.Equal(got, want) {
 			t.Errorf("limit %d, %d runs: %v, %d lines", limit, len(s.runs), err, len(got))
 		}
 		if err := s.close(); err != nil {
@@ -61,8 +62,9 @@ func archive(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		x := &crawl.Exchange{URL: pageURL(t, i), Started: time.Unix(int64(1e9+i), 0), Method: "GET", Proto: "HTTP/1.1", Status: "200 OK",
-			ResponseHeader: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<title>%d</title>%0600d", i, i%50)}
+		x := &crawl.Exchange{URL: pageURL(t, i), Started: time.Unix(int64(1e9+i), 0), Method: "GET", Proto: "HTTP/1.1",
+			Status: "200 OK", ResponseHeader: http.Header{"Content-Type": {"text/html"}},
+			Body: fmt.Appendf(nil, "<title>%d</title>%0600d", i, i%50)}
 		if err := w.Write(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
@@ -95,12 +97,14 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "x.wacz")
-	s, err := Write(t.Context(), Options{Archives: dirs, File: file, Title: "t", Pages: pages, Seeds: []weburl.URL{pageURL(t, 42)}})
+	s, err := Write(t.Context(), Options{Archives: dirs, File: file, Title: "t", Pages: pages,
+		Seeds: []weburl.URL{pageURL(t, 42)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := wacztest.Check(t, file)
-	if len(got.Captures) != n+20 || s.Captures != n+20 || len(got.Pages) != 100 || got.MainPage != pageURL(t, 42).String() {
+	if len(got.Captures) != n+20 || s.Captures != n+20 || len(got.Pages) != 100 ||
+		got.MainPage != pageURL(t, 42).String() {
 		t.Errorf("%d captures, %d pages, main page %s: %+v", len(got.Captures), len(got.Pages), got.MainPage, s)
 	}
 	left, _ := os.ReadDir(filepath.Dir(file))

@@ -66,7 +66,8 @@ func Write(ctx context.Context, opt Options) (s Summary, err error) {
 			_ = os.Remove(out.Name()) // the error says more
 		}
 	}()
-	w := &writer{opt: opt, pack: &pack{zip: zip.NewWriter(out), now: opt.Now().UTC()}, sorter: newLineSorter(filepath.Dir(opt.File))}
+	w := &writer{opt: opt, pack: &pack{zip: zip.NewWriter(out), now: opt.Now().UTC()},
+		sorter: newLineSorter(filepath.Dir(opt.File))}
 	defer func() { err = errors.Join(err, w.sorter.close()) }()
 	err = w.all(ctx)
 	if err == nil {
@@ -171,7 +172,8 @@ func (w *writer) pages(ctx context.Context) error {
 	}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if _, err := io.WriteString(out, `{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}`+"\n"); err != nil {
+	if _, err := io.WriteString(out,
+		`{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}`+"\n"); err != nil {
 		return err
 	}
 	seeds := map[weburl.URL]bool{}
@@ -186,7 +188,8 @@ func (w *writer) pages(ctx context.Context) error {
 			w.main = p
 		}
 		sum := sha256.Sum256([]byte(p.URL.String()))
-		err = enc.Encode(page{ID: hex.EncodeToString(sum[:10]), URL: p.URL.String(), TS: p.At.UTC().Format(time.RFC3339), Title: p.Title})
+		err = enc.Encode(page{ID: hex.EncodeToString(sum[:10]), URL: p.URL.String(), TS: p.At.UTC().Format(time.RFC3339),
+			Title: p.Title})
 		if err != nil {
 			return err
 		}

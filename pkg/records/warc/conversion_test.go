@@ -21,7 +21,8 @@ func TestConversion(t *testing.T) {
 	}
 	records := unzip(t, file)
 	id, last := uuidPattern.FindString(records[1]), records[len(records)-1]
-	for _, want := range []string{"WARC-Type: conversion", "WARC-Refers-To: " + id, "Content-Type: text/html; charset=utf-8", "\r\n\r\n<p>made by scripts\r\n\r\n"} {
+	for _, want := range []string{"WARC-Type: conversion", "WARC-Refers-To: " + id,
+		"Content-Type: text/html; charset=utf-8", "\r\n\r\n<p>made by scripts\r\n\r\n"} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %q in %q", want, last)
 		}

@@ -60,7 +60,8 @@ func (e *encoder) conversion(x *crawl.Exchange, digest crawl.Digest) error {
 func (e *encoder) response(x *crawl.Exchange, c capture, digest crawl.Digest, orig *capture) *record {
 	r := &record{kind: "response", contentType: typeResponse, id: c.id, date: c.date, head: e.http, body: x.Body}
 	payload, truncated := digest.String(), truncation(x.Truncated)
-	r.fields = []Field{{"WARC-Target-URI", c.uri}, {"WARC-IP-Address", address(x.Addr)}, {"WARC-Protocol", protocol(x.Proto)}}
+	r.fields = []Field{{"WARC-Target-URI", c.uri}, {"WARC-IP-Address", address(x.Addr)},
+		{"WARC-Protocol", protocol(x.Proto)}}
 	switch {
 	case x.NotModified:
 		r.kind, r.body = "revisit", nil

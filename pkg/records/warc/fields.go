@@ -39,9 +39,10 @@ type rule struct {
 
 // rules are by the field's name in lower case. Fields that are not here are extensions, and anything goes.
 var rules = map[string]rule{
-	"warc-type":                 {allowed: anyKind, must: anyKind, form: isText},
-	"warc-record-id":            {allowed: anyKind, must: anyKind, form: isID, want: "a URI in < and >"},
-	"warc-date":                 {allowed: anyKind, must: anyKind, form: isDate, want: "a W3C date in UTC", fault: FaultDate},
+	"warc-type":      {allowed: anyKind, must: anyKind, form: isText},
+	"warc-record-id": {allowed: anyKind, must: anyKind, form: isID, want: "a URI in < and >"},
+	"warc-date": {allowed: anyKind, must: anyKind, form: isDate, want: "a W3C date in UTC",
+		fault: FaultDate},
 	"content-length":            {allowed: anyKind, must: anyKind, form: isNumber, want: "a number of bytes"},
 	"content-type":              {allowed: anyKind, form: isText},
 	"warc-concurrent-to":        {allowed: capturing, repeatable: true, form: isID, want: "a URI in < and >"},

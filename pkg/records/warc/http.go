@@ -42,7 +42,8 @@ func appendResponse(b []byte, x *crawl.Exchange) []byte {
 func plainHeader(x *crawl.Exchange) http.Header {
 	h := x.ResponseHeader
 	length := strconv.Itoa(len(x.Body))
-	if bodiless(x) || h.Get("Content-Length") == length && h.Get("Content-Encoding") == "" && h.Get("Transfer-Encoding") == "" {
+	if bodiless(x) || h.Get("Content-Length") == length && h.Get("Content-Encoding") == "" &&
+		h.Get("Transfer-Encoding") == "" {
 		return h
 	}
 	h = maps.Clone(h)
@@ -61,7 +62,8 @@ func plainHeader(x *crawl.Exchange) http.Header {
 
 // bodiless reports whether the answer's Content-Length speaks of a body that is not sent (RFC 9110, 8.6).
 func bodiless(x *crawl.Exchange) bool {
-	return x.Method == http.MethodHead || x.NotModified || strings.HasPrefix(x.Status, "304") || strings.HasPrefix(x.Status, "204")
+	return x.Method == http.MethodHead || x.NotModified || strings.HasPrefix(x.Status, "304") ||
+		strings.HasPrefix(x.Status, "204")
 }
 
 // appendHeader appends h sorted by name: the order on the wire is not known. What is no header field is left out.

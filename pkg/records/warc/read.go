@@ -167,7 +167,8 @@ func readCapture(r *bufio.Reader) (*Capture, error) {
 	c := &Capture{Type: strings.ToLower(h.fields.Get("Warc-Type")), ID: h.fields.Get("Warc-Record-Id"),
 		URL: strings.Trim(h.fields.Get("Warc-Target-Uri"), "<>"), Digest: h.fields.Get("Warc-Payload-Digest"),
 		RefersTo: h.fields.Get("Warc-Refers-To-Target-Uri"), Truncated: h.fields.Get("Warc-Truncated")}
-	if c.Type != "response" && c.Type != "revisit" || !strings.HasPrefix(h.fields.Get("Content-Type"), "application/http") {
+	if c.Type != "response" && c.Type != "revisit" ||
+		!strings.HasPrefix(h.fields.Get("Content-Type"), "application/http") {
 		return nil, nil
 	}
 	if c.Date, err = time.Parse(time.RFC3339, h.fields.Get("Warc-Date")); err != nil {

@@ -20,7 +20,8 @@ func TestResponsesComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]byte{"http://a.test/1": []byte("<p>one"), "http://a.test/2": []byte("two\r\n\r\nparts"), "http://a.test/3": {}}
+	want := map[string][]byte{"http://a.test/1": []byte("<p>one"), "http://a.test/2": []byte("two\r\n\r\nparts"),
+		"http://a.test/3": {}}
 	for raw, body := range want {
 		u, err := weburl.Parse(raw)
 		if err != nil {

@@ -33,10 +33,11 @@ func mustURL(tb testing.TB, s string) weburl.URL {
 
 // page is an ordinary exchange; its body differs with i.
 func page(tb testing.TB, i int) *crawl.Exchange {
-	body := []byte(fmt.Sprintf("<html><title>Page %d</title>%s", i, strings.Repeat("<p>Some text of the page.\r\n\r\n", 40)))
+	body := []byte(fmt.Sprintf("<html><title>Page %d</title>%s", i,
+		strings.Repeat("<p>Some text of the page.\r\n\r\n", 40)))
 	return &crawl.Exchange{
-		URL: mustURL(tb, fmt.Sprintf("https://example.org/page/%d?q=a%%20b", i)), Started: started, Duration: 250 * time.Millisecond,
-		Addr: netip.MustParseAddr("192.0.2.7"), Method: "GET",
+		URL: mustURL(tb, fmt.Sprintf("https://example.org/page/%d?q=a%%20b", i)), Started: started,
+		Duration: 250 * time.Millisecond, Addr: netip.MustParseAddr("192.0.2.7"), Method: "GET",
 		RequestHeader: http.Header{"User-Agent": {"Whirlpool/0.1.0"}, "Accept": {"text/html"}},
 		Proto:         "HTTP/1.1", Status: "200 OK",
 		ResponseHeader: http.Header{"Content-Type": {"text/html"}, "Set-Cookie": {"a=1", "b=2"}},

@@ -15,9 +15,10 @@ import (
 )
 
 // minimal is a record in the form of the standard's own examples.
-const minimal = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: file://var/www/x.txt\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n" +
-	"WARC-Record-ID: <urn:uuid:92283950-ef2f-4d72-b224-f54c6ec90bb0>\r\nContent-Type: text/plain\r\n" +
-	"WARC-Block-Digest: sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP\r\nContent-Length: 4\r\n\r\nabcd\r\n\r\n"
+const minimal = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: file://var/www/x.txt\r\n" +
+	"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Record-ID: <urn:uuid:92283950-ef2f-4d72-b224-f54c6ec90bb0>\r\n" +
+	"Content-Type: text/plain\r\nWARC-Block-Digest: sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP\r\nContent-Length: 4\r\n\r\n" +
+	"abcd\r\n\r\n"
 
 func TestFormsTheStandardAllows(t *testing.T) {
 	for name, c := range map[string][2]string{
@@ -32,9 +33,12 @@ func TestFormsTheStandardAllows(t *testing.T) {
 		"an extension":             {"Content-Type:", "X-Mine: a b c\r\nContent-Type:"},
 		"digest in base32":         {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP", "sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP"},
 		"digest in hexadecimal":    {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP", "md5:e2fc714c4727ee9395f324cd2e7f331f"},
-		"digest of another case":   {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP", "SHA-1:81FE8BFE87576C3ECB22426F8E57847382917ACF"},
-		"payload is the block":     {"Content-Type:", "WARC-Payload-Digest: sha1:81fe8bfe87576c3ecb22426f8e57847382917acf\r\nContent-Type:"},
-		"empty block without type": {"Content-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd", "Content-Length: 0\r\n\r\n"},
+		"digest of another case": {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP",
+			"SHA-1:81FE8BFE87576C3ECB22426F8E57847382917ACF"},
+		"payload is the block": {"Content-Type:",
+			"WARC-Payload-Digest: sha1:81fe8bfe87576c3ecb22426f8e57847382917acf\r\nContent-Type:"},
+		"empty block without type": {"Content-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd",
+			"Content-Length: 0\r\n\r\n"},
 	} {
 		record := strings.Replace(minimal, c[0], c[1], 1)
 		for _, file := range [][]byte{[]byte(record), zip(t, record)} {
@@ -63,7 +67,8 @@ func TestFaultSaysWhere(t *testing.T) {
 	records := unzip(t, only(t, write(t, warc.Options{}, page(t, 1))))
 	records[2] = strings.Replace(records[2], "text/html", "text/wire", 1)
 	var got []warc.Fault
-	if _, err := warc.Validate(bytes.NewReader(zip(t, records...)), func(f warc.Fault) { got = append(got, f) }); err != nil {
+	if _, err := warc.Validate(bytes.NewReader(zip(t, records...)),
+		func(f warc.Fault) { got = append(got, f) }); err != nil {
 		t.Fatal(err)
 	}
 	want := warc.Fault{Kind: warc.FaultDigest, Offset: int64(len(zip(t, records[:2]...))), Record: 3, Type: "request",
@@ -104,7 +109,11 @@ func TestWeAcceptWhatTheReferenceWrites(t *testing.T) {
 	dir := t.TempDir()
 	w := gowarc.NewWarcFileWriter(gowarc.WithFileNameGenerator(&gowarc.PatternNameGenerator{Directory: dir}),
 		gowarc.WithAddWarcConcurrentToHeader(true),
-		gowarc.WithWarcInfoFunc(func(b gowarc.WarcRecordBuilder) error { _, err := b.WriteString("software: x\r\n"); return err }))
+		gowarc.WithWarcInfoFunc(func(b gowarc.WarcRecordBuilder) error {
+			_,
+				err := b.WriteString("software: x\r\n")
+			return err
+		}))
 	record := func(rt gowarc.RecordType, contentType, block string) gowarc.WarcRecord {
 		b := gowarc.NewRecordBuilder(rt)
 		b.AddWarcHeader(gowarc.WarcTargetURI, "http://example.org/")

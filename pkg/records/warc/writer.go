@@ -47,7 +47,8 @@ func Open(dir string, opt Options) (*Writer, error) {
 	if err := recoverDir(dir, opt.Log); err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", dir, err)
 	}
-	w := &Writer{dir: dir, opt: opt, recent: newRecent(opt.Remember), stop: make(chan struct{}), stopped: make(chan struct{})}
+	w := &Writer{dir: dir, opt: opt, recent: newRecent(opt.Remember), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	go w.syncEvery(opt.SyncEvery)
 	return w, nil
 }

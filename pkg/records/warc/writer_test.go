@@ -36,11 +36,14 @@ func TestRecordsOfAnExchange(t *testing.T) {
 			"WARC-Target-URI: https://example.org/page/1?q=a%20b\r\nWARC-IP-Address: 192.0.2.7\r\n" +
 			"WARC-Payload-Digest: sha256:5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03\r\n" +
 			"WARC-Block-Digest: DIGEST\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: 104\r\n\r\n" +
-			"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nContent-Type: text/html\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\nhello\n\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nContent-Type: text/html\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\n" +
+			"hello\n\r\n\r\n",
 		"WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: ID\r\nWARC-Date: 2026-01-02T03:04:05.678Z\r\n" +
-			"WARC-Target-URI: https://example.org/page/1?q=a%20b\r\nWARC-Concurrent-To: " + id + "\r\nWARC-IP-Address: 192.0.2.7\r\n" +
+			"WARC-Target-URI: https://example.org/page/1?q=a%20b\r\nWARC-Concurrent-To: " + id +
+			"\r\nWARC-IP-Address: 192.0.2.7\r\n" +
 			"WARC-Block-Digest: DIGEST\r\nContent-Type: application/http;msgtype=request\r\nContent-Length: 107\r\n\r\n" +
-			"GET /page/1?q=a%20b HTTP/1.1\r\nHost: example.org\r\nAccept: text/html\r\nUser-Agent: Whirlpool/0.1.0\r\n\r\n\r\n\r\n",
+			"GET /page/1?q=a%20b HTTP/1.1\r\nHost: example.org\r\nAccept: text/html\r\nUser-Agent: " +
+			"Whirlpool/0.1.0\r\n\r\n\r\n\r\n",
 		"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: ID\r\nWARC-Date: 2026-01-02T03:04:05.678Z\r\n" +
 			"WARC-Target-URI: https://example.org/page/1?q=a%20b\r\nWARC-Concurrent-To: " + id + "\r\n" +
 			"WARC-Block-Digest: DIGEST\r\nContent-Type: application/warc-fields\r\nContent-Length: 61\r\n\r\n" +
@@ -62,17 +65,21 @@ func TestBlockFitsTheDecodedBody(t *testing.T) {
 		want   string
 	}{
 		{"gzip on the wire", func(x *crawl.Exchange) {
-			x.ResponseHeader = http.Header{"Content-Encoding": {"gzip"}, "Content-Length": {"3"}, "Transfer-Encoding": {"chunked"}}
+			x.ResponseHeader = http.Header{"Content-Encoding": {"gzip"}, "Content-Length": {"3"},
+				"Transfer-Encoding": {"chunked"}}
 		}, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 3\r\n" +
 			"X-Orig-Transfer-Encoding: chunked\r\n\r\nhello"},
-		{"no headers at all", func(x *crawl.Exchange) { x.ResponseHeader = nil }, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
+		{"no headers at all", func(x *crawl.Exchange) { x.ResponseHeader = nil },
+			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
 		{"right length", func(x *crawl.Exchange) { x.ResponseHeader = http.Header{"Content-Length": {"5"}} },
 			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
 		{"answer to HEAD", func(x *crawl.Exchange) {
 			x.Method, x.Body, x.ResponseHeader = "HEAD", nil, http.Header{"Content-Length": {"99"}}
 		}, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"},
-		{"HTTP/2", func(x *crawl.Exchange) { x.Proto, x.ResponseHeader = "HTTP/2.0", nil }, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
-		{"HTTP/1.0", func(x *crawl.Exchange) { x.Proto, x.ResponseHeader = "HTTP/1.0", nil }, "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
+		{"HTTP/2", func(x *crawl.Exchange) { x.Proto, x.ResponseHeader = "HTTP/2.0", nil },
+			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
+		{"HTTP/1.0", func(x *crawl.Exchange) { x.Proto, x.ResponseHeader = "HTTP/1.0", nil },
+			"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
 		{"line breaks smuggled in", func(x *crawl.Exchange) {
 			x.Status = "200 OK\r\nX: y"
 			x.ResponseHeader = http.Header{"A": {"b\r\nContent-Length: 0"}, "bad name": {"x"}, "": {"x"}}

@@ -92,7 +92,8 @@ func (c *Chromium) selfTest(ctx context.Context) error {
 }
 
 // Render implements render.Browser.
-func (c *Chromium) Render(ctx context.Context, req render.Request, serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
+func (c *Chromium) Render(ctx context.Context, req render.Request,
+	serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
 	t, err := c.tab(ctx, hostOf(req.URL))
 	if err != nil {
 		return render.Result{}, err
@@ -161,7 +162,8 @@ func (c *Chromium) fit(ctx context.Context, p *process, idle *tab, host string) 
 
 // done takes a tab back, or what is left of it.
 func (c *Chromium) done(ctx context.Context, t *tab, result render.Result, err error) {
-	good := err == nil && (result.Verdict == render.Done || result.Verdict == render.Limit || result.Verdict == render.Stop)
+	good := err == nil && (result.Verdict == render.Done || result.Verdict == render.Limit ||
+		result.Verdict == render.Stop)
 	keep := good && !t.works && t.pages < pagesAContext && t.reset(context.WithoutCancel(ctx)) == nil
 	worn := !keep && !t.destroy()
 	c.mu.Lock()

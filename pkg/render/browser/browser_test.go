@@ -176,9 +176,11 @@ func (s *site) renders(t *testing.T, c *Chromium, req render.Request) render.Res
 	if s.over = true; s.late {
 		t.Error("serve was called after the render")
 	}
-	t.Logf("%s in %s (wall %s, CPU %s, settled %q): %s; %d requests, %d refused, %d failed, links %.300q, navigated %q, asked %.300q",
-		got.Verdict, time.Since(at).Round(time.Millisecond), got.Wall.Round(time.Millisecond), got.CPU, got.Settled, got.Detail,
-		got.Requests, got.Refused, got.Failed, strings.Join(got.Links, " "), got.Navigated, strings.Join(s.asked, " "))
+	t.Logf("%s in %s (wall %s, CPU %s, settled %q): %s; %d requests, %d refused, %d failed, links %.300q, navigated %q, "+
+		"asked %.300q",
+		got.Verdict, time.Since(at).Round(time.Millisecond), got.Wall.Round(time.Millisecond), got.CPU, got.Settled,
+		got.Detail, got.Requests, got.Refused, got.Failed, strings.Join(got.Links, " "), got.Navigated,
+		strings.Join(s.asked, " "))
 	return got
 }
 
@@ -220,15 +222,19 @@ func TestPages(t *testing.T) {
 	}{
 		{name: "a page without scripts", body: `<a href=/x>x</a><map><area href="y?a#b"></map><a>no</a>`,
 			links: "http://www.a.test/x http://www.a.test/y?a#b"},
-		{name: "a timer of 3 s", body: `<body><script>setTimeout(()=>document.body.innerHTML='<a href=/late>a</a>',3000)</script>`,
+		{name: "a timer of 3 s",
+			body:  `<body><script>setTimeout(()=>document.body.innerHTML='<a href=/late>a</a>',3000)</script>`,
 			links: "http://www.a.test/late"},
-		{name: "a frame is waited for", body: `<body><script>requestAnimationFrame(()=>document.body.innerHTML='<a href=/f>a</a>')</script>`,
+		{name: "a frame is waited for",
+			body:  `<body><script>requestAnimationFrame(()=>document.body.innerHTML='<a href=/f>a</a>')</script>`,
 			links: "http://www.a.test/f"},
 		{name: "a script, and what it asks for", body: `<body><script src=/a.js></script>`,
-			pages: map[string]string{"/a.js": `fetch('/api').then(r=>r.text()).then(t=>document.body.innerHTML=t)`, "/api": `<a href=/1>1</a>`},
+			pages: map[string]string{"/a.js": `fetch('/api').then(r=>r.text()).then(t=>document.body.innerHTML=t)`,
+				"/api": `<a href=/1>1</a>`},
 			links: "http://www.a.test/1"},
 		{name: "modules", body: `<body><script type=module src=/a.js></script>`,
-			pages: map[string]string{"/a.js": `import {x} from './b.js'; document.body.innerHTML=x`, "/b.js": "export const x = '<a href=/m>m</a>'"},
+			pages: map[string]string{"/a.js": `import {x} from './b.js'; document.body.innerHTML=x`,
+				"/b.js": "export const x = '<a href=/m>m</a>'"},
 			links: "http://www.a.test/m"},
 		{name: "a redirect of a script", body: `<body><script src=/a.js></script>`,
 			pages: map[string]string{"/a.js": "-> http://cdn.test/b.js", "/b.js": `document.body.innerHTML='<a href=/r>r</a>'`},
@@ -239,31 +245,41 @@ func TestPages(t *testing.T) {
 			const c=document.createElement('p'); document.body.append(c); c.attachShadow({mode:'closed'}).innerHTML='<a href=/s3>s</a>';
 			if(c.shadowRoot)document.body.innerHTML='<a href=/seen>s</a>'</script>`,
 			links: "http://www.a.test/s1 http://www.a.test/s2 http://www.a.test/s3"},
-		{name: "frames of the same site", body: `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
+		{name: "frames of the same site",
+			body:  `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
 			pages: map[string]string{"/f": `<a href=/inf>f</a>`, "/g": `<a href=/ing>g</a>`, "/h": `<a href=/inh>h</a>`},
 			links: "http://www.a.test/inf http://b.a.test/ing http://www.a.test/sd"},
-		{name: "a list that is filled when it is seen", scroll: true, body: `<body><div style="height:6000px"></div><div id=end>.</div><script>
+		{name: "a list that is filled when it is seen", scroll: true,
+			body: `<body><div style="height:6000px"></div><div id=end>.</div><script>
 			new IntersectionObserver(es=>{if(es.some(e=>e.isIntersecting)&&!window.did){did=1;fetch('/more').then(r=>r.text()).then(t=>end.innerHTML=t)}}).observe(end)</script>`,
 			pages: map[string]string{"/more": `<a href=/more1>m</a>`}, links: "http://www.a.test/more1"},
-		{name: "a style sheet is empty", body: `<body><script>const l=document.createElement('link');l.rel='stylesheet';l.href='/s.css';
+		{name: "a style sheet is empty",
+			body: `<body><script>const l=document.createElement('link');l.rel='stylesheet';l.href='/s.css';
 			l.onload=()=>document.body.innerHTML='<a href=/styled>s</a>';document.head.append(l)</script>`, links: "http://www.a.test/styled"},
-		{name: "a question to another origin", body: `<body><script>fetch('http://api.test/q',{headers:{'X-A':'1'}}).then(r=>r.text()).then(t=>document.body.innerHTML=t)</script>`,
+		{name: "a question to another origin",
+			body:  `<body><script>fetch('http://api.test/q',{headers:{'X-A':'1'}}).then(r=>r.text()).then(t=>document.body.innerHTML=t)</script>`,
 			pages: map[string]string{"/q": `<a href=/q1>q</a>`}, links: "http://www.a.test/q1"},
-		{name: "what the page has changed is not believed", body: `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
+		{name: "what the page has changed is not believed",
+			body:  `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
 			links: "http://www.a.test/x"},
-		{name: "links that say nofollow", seed: true, body: nofollow, pages: map[string]string{"/f": framed}, links: "http://www.a.test/b http://www.a.test/c"},
-		{name: "links that say nofollow, which all are wanted", all: true, seed: true, body: nofollow, pages: map[string]string{"/f": framed},
-			links: "http://www.a.test/a http://www.a.test/o http://www.a.test/s http://www.a.test/b http://www.a.test/i http://www.a.test/c http://www.a.test/r http://www.a.test/gone"},
-		{name: "a script that waits for an answer", body: `<body><script>const get=u=>{const x=new XMLHttpRequest();x.open('GET',u,false);x.send();return x.responseText};
+		{name: "links that say nofollow", seed: true, body: nofollow, pages: map[string]string{"/f": framed},
+			links: "http://www.a.test/b http://www.a.test/c"},
+		{name: "links that say nofollow, which all are wanted", all: true, seed: true, body: nofollow,
+			pages: map[string]string{"/f": framed}, links: "http://www.a.test/a http://www.a.test/o http://www.a.test/s " +
+				"http://www.a.test/b http://www.a.test/i http://www.a.test/c http://www.a.test/r http://www.a.test/gone"},
+		{name: "a script that waits for an answer",
+			body: `<body><script>const get=u=>{const x=new XMLHttpRequest();x.open('GET',u,false);x.send();return x.responseText};
 			document.body.innerHTML=get('/p')+get('/q');setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',4000)</script>`,
-			pages: map[string]string{"/p": "<a href=/p1>p</a>", "/q": "<a href=/q1>q</a>"}, links: "http://www.a.test/p1 http://www.a.test/q1 http://www.a.test/late"},
+			pages: map[string]string{"/p": "<a href=/p1>p</a>", "/q": "<a href=/q1>q</a>"},
+			links: "http://www.a.test/p1 http://www.a.test/q1 http://www.a.test/late"},
 		{name: "history", body: `<a href=x>x</a><script>history.pushState(0,'','/deep/er')</script>`,
 			links: "http://www.a.test/deep/x http://www.a.test/deep/er"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{pages: test.pages}
-			got := s.settles(t, shared(t), render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed, Nofollow: test.all})
+			got := s.settles(t, shared(t),
+				render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed, Nofollow: test.all})
 			if got.Verdict != render.Done || got.Settled != "virtual" {
 				t.Errorf("%s, settled by %q", got.Verdict, got.Settled)
 			}
@@ -278,14 +294,17 @@ func TestPages(t *testing.T) {
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	s := &site{}
-	got := s.renders(t, shared(t), render.Request{Body: []byte(`<!doctype html><html lang=de><meta charset=utf-8><div id=h></div><script>
+	got := s.renders(t, shared(t),
+		render.Request{Body: []byte(`<!doctype html><html lang=de><meta charset=utf-8><div id=h></div><script>
 		h.attachShadow({mode:'open'}).innerHTML='<p>open ü</p>'</script>`)})
-	for _, want := range []string{`<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"></head><body>`, `<template shadowrootmode="open"`, "<p>open ü</p>", "</body></html>"} {
+	for _, want := range []string{`<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"></head><body>`,
+		`<template shadowrootmode="open"`, "<p>open ü</p>", "</body></html>"} {
 		if !strings.Contains(string(got.HTML), want) {
 			t.Errorf("no %q in %s", want, got.HTML)
 		}
 	}
-	got = s.renders(t, shared(t), render.Request{Body: []byte("<body>" + strings.Repeat("ü", 3000)), Limits: render.Limits{HTML: 1001}})
+	got = s.renders(t, shared(t), render.Request{Body: []byte("<body>" + strings.Repeat("ü", 3000)),
+		Limits: render.Limits{HTML: 1001}})
 	if got.Verdict != render.Limit || len(got.HTML) > 1001 || len(got.HTML) < 999 {
 		t.Errorf("%s with %d octets, 1001 are allowed", got.Verdict, len(got.HTML))
 	}
@@ -327,6 +346,7 @@ func TestTimeIsTheSame(t *testing.T) {
 		if string(got.HTML) != string(first.HTML) || len(s.asked) != 50 {
 			t.Errorf("render %d asked %d times and gave\n%s\nand the first\n%s", i, len(s.asked), got.HTML, first.HTML)
 		}
-		s.renders(t, c, render.Request{Body: []byte(`<script>(function f(){fetch('/poll').finally(f)})()</script>`), Limits: render.Limits{Requests: 5}})
+		s.renders(t, c, render.Request{Body: []byte(`<script>(function f(){fetch('/poll').finally(f)})()</script>`),
+			Limits: render.Limits{Requests: 5}})
 	}
 }

@@ -24,12 +24,13 @@ func TestClockBeginsWithThePage(t *testing.T) {
 	var first string
 	for i := range 4 {
 		s := &site{pages: map[string]string{"/app.js": app, "/1795503600010": "{}"}, slow: i%2 == 1}
-		got := string(s.renders(t, c, render.Request{Seed: true, Now: time.UnixMilli(1795503600000), Body: []byte(body)}).HTML)
+		got := string(s.renders(t, c, render.Request{Seed: true, Now: time.UnixMilli(1795503600000),
+			Body: []byte(body)}).HTML)
 		if first == "" {
 			first = got
 		}
-		for _, want := range []string{"1795503600010 10 10 1795503600000", "got 1795503600020", "later 1795503601244 2026-11-24T07:00:01.244Z 1244",
-			"idle 50 20"} {
+		for _, want := range []string{"1795503600010 10 10 1795503600000", "got 1795503600020",
+			"later 1795503601244 2026-11-24T07:00:01.244Z 1244", "idle 50 20"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("render %d has no %q:\n%s", i, want, got)
 			}

@@ -18,7 +18,8 @@ const (
 
 // Config says which browser is used, and how.
 type Config struct {
-	Path      string // of the browser; empty: the first of chromium, chromium-browser, google-chrome, headless_shell in PATH
+	// of the browser; empty: the first of chromium, chromium-browser, google-chrome, headless_shell in PATH
+	Path      string
 	Tabs      int    // pages rendered at once; 0: 1
 	Isolation string // Netns or Proxy; empty: Netns
 	User      string // who the browser runs as, where we are root; empty: nobody
@@ -87,17 +88,18 @@ func Find(path string) (string, error) {
 // arguments are the browser's, but for those of its mode.
 func (c Config) arguments(dir string) []string {
 	args := []string{
-		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-startup-window", "--no-first-run", "--no-default-browser-check",
-		"--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-		"--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-extensions", "--disable-sync",
-		"--disable-breakpad", "--disable-crash-reporter", "--disable-domain-reliability", "--disable-hang-monitor",
-		"--disable-ipc-flooding-protection", "--disable-prompt-on-repost",
-		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
-		"--disable-field-trial-config", "--disable-back-forward-cache", "--disable-print-preview", "--disable-speech-api",
-		"--disable-software-rasterizer", "--disable-search-engine-choice-screen", "--metrics-recording-only",
-		"--no-pings", "--no-service-autorun", "--dns-prefetch-disable", "--mute-audio", "--hide-scrollbars",
-		"--password-store=basic", "--use-mock-keychain", "--force-color-profile=srgb", "--lang=en-US", "--accept-lang=en-US",
-		"--window-size=1280,1696", "--disk-cache-size=1", "--media-cache-size=1",
+		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-startup-window", "--no-first-run",
+		"--no-default-browser-check", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+		"--disable-component-update", "--disable-client-side-phishing-detection", "--disable-default-apps",
+		"--disable-extensions", "--disable-sync", "--disable-breakpad", "--disable-crash-reporter",
+		"--disable-domain-reliability", "--disable-hang-monitor", "--disable-ipc-flooding-protection",
+		"--disable-prompt-on-repost", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+		"--disable-renderer-backgrounding", "--disable-field-trial-config", "--disable-back-forward-cache",
+		"--disable-print-preview", "--disable-speech-api", "--disable-software-rasterizer",
+		"--disable-search-engine-choice-screen", "--metrics-recording-only", "--no-pings", "--no-service-autorun",
+		"--dns-prefetch-disable", "--mute-audio", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
+		"--force-color-profile=srgb", "--lang=en-US", "--accept-lang=en-US", "--window-size=1280,1696", "--disk-cache-size=1",
+		"--media-cache-size=1",
 		// All frames of a page are in one process: it is one page's, and it has neither a network nor anything to keep.
 		"--disable-site-isolation-trials",
 		"--disable-features=" + unwanted,

@@ -57,8 +57,8 @@ const (
 
 // frames is the script that gives a page its frames.
 func frames() string {
-	return fmt.Sprintf("%s(%d,%d,%d,%d,%d);", strings.TrimSpace(comment(framesScript)), quickFrames, frameGap.Milliseconds(),
-		laterGap.Milliseconds(), mostSights, mostTargets)
+	return fmt.Sprintf("%s(%d,%d,%d,%d,%d);", strings.TrimSpace(comment(framesScript)), quickFrames,
+		frameGap.Milliseconds(), laterGap.Milliseconds(), mostSights, mostTargets)
 }
 
 // comment takes the comment off the beginning of a script, so that it may be called.

@@ -75,7 +75,8 @@ func TestFailuresRest(t *testing.T) {
 	if _, err := c.Render(t.Context(), request, nil); !errors.Is(err, errClosed) {
 		t.Errorf("closed: %v", err)
 	}
-	_, err = New(t.Context(), Config{Path: program("refuses", "echo No usable sandbox! >&2; exit 1"), Dir: dir, Isolation: Proxy})
+	_, err = New(t.Context(), Config{Path: program("refuses", "echo No usable sandbox! >&2; exit 1"), Dir: dir,
+		Isolation: Proxy})
 	if !errors.As(err, new(*UnavailableError)) {
 		t.Errorf("a browser that says that it cannot: %v", err)
 	}

@@ -30,11 +30,12 @@ func TestFramesKeepThePagesTime(t *testing.T) {
 	var first string
 	for range 3 {
 		s := &site{}
-		got := string(s.renders(t, c, render.Request{Seed: true, Scroll: true, Now: time.UnixMilli(1795503600000), Body: []byte(body)}).HTML)
+		got := string(s.renders(t, c, render.Request{Seed: true, Scroll: true, Now: time.UnixMilli(1795503600000),
+			Body: []byte(body)}).HTML)
 		_, got, _ = strings.Cut(got, `<pre id="log">`)
 		got, _, _ = strings.Cut(got, "</pre>")
-		for _, want := range []string{"frame 0\n", "second 0\n", "sees near true 1 0\n", "sees far false 0\n", "sees far true ", "size 300 0\n", "size 310 ",
-			"scrolled true ", "box true ", "animated\n", "view 0\n"} {
+		for _, want := range []string{"frame 0\n", "second 0\n", "sees near true 1 0\n", "sees far false 0\n",
+			"sees far true ", "size 300 0\n", "size 310 ", "scrolled true ", "box true ", "animated\n", "view 0\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("there is no %q in\n%s", want, got)
 			}

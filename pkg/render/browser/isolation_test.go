@@ -68,7 +68,8 @@ func (w *witness) page() render.Request {
 		open('http://HOST/popup');dl.click();navigator.serviceWorker?.register('/sw.js').catch(e=>0);
 		setTimeout(()=>fetch('/end').catch(e=>0), 4000)</script>`
 	body = strings.NewReplacer("HOST", at, "STUN", w.stun.LocalAddr().String()).Replace(body)
-	return render.Request{URL: "http://" + at + "/", Body: []byte(body), Limits: render.Limits{Wall: time.Minute, CPU: time.Minute}}
+	return render.Request{URL: "http://" + at + "/", Body: []byte(body),
+		Limits: render.Limits{Wall: time.Minute, CPU: time.Minute}}
 }
 
 // Nothing leaves the browser: with the namespace, with the proxy that is not there, and with both. Without either the
@@ -105,7 +106,8 @@ func TestNothingLeaves(t *testing.T) {
 			t.Log(got.Requests, got.Refused, got.Failed, got.Navigated, got.Wall)
 			tcp, udp := w.tcp.Load(), w.udp.Load()
 			if tcp > 0 != test.tcp || udp > 0 != test.udp {
-				t.Errorf("the witness saw %d connections (want some: %t) and %d packets (want some: %t)", tcp, test.tcp, udp, test.udp)
+				t.Errorf("the witness saw %d connections (want some: %t) and %d packets (want some: %t)", tcp, test.tcp, udp,
+					test.udp)
 			}
 		})
 	}

@@ -94,7 +94,8 @@ func TestUnprivileged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.v", "-test.run=^(TestHTML|TestHangLeavesNoProcess)$")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.v",
+		"-test.run=^(TestHTML|TestHangLeavesNoProcess)$")
 	cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH"), "WHIRLPOOL_TEST_BROWSER=required"}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
 	out, err := cmd.CombinedOutput()
@@ -107,12 +108,14 @@ func TestUnprivileged(t *testing.T) {
 func TestWithoutVirtualTime(t *testing.T) {
 	c := started(t, Config{})
 	c.virtual, c.p.virtual = false, false
-	s := &site{pages: map[string]string{"/a.js": `fetch('/api').then(r=>r.text()).then(t=>document.body.innerHTML=t)`, "/api": `<a href=/1>1</a>`}}
+	s := &site{pages: map[string]string{"/a.js": `fetch('/api').then(r=>r.text()).then(t=>document.body.innerHTML=t)`,
+		"/api": `<a href=/1>1</a>`}}
 	got := s.renders(t, c, render.Request{Body: []byte(`<body><script src=/a.js></script>`)})
 	if got.Settled != "idle" || len(got.Links) != 1 {
 		t.Errorf("settled by %q with %q", got.Settled, got.Links)
 	}
-	got = s.renders(t, c, render.Request{Body: []byte(`<body><script>(function f(){fetch('/api').finally(f)})()</script>`), Limits: render.Limits{Requests: 30}})
+	got = s.renders(t, c, render.Request{Body: []byte(`<body><script>(function f(){fetch('/api').finally(f)})()</script>`),
+		Limits: render.Limits{Requests: 30}})
 	if got.Verdict != render.Limit {
 		t.Errorf("requests without end: %s", got.Verdict)
 	}

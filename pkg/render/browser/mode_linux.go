@@ -96,8 +96,10 @@ func (m mode) own(dir string) error {
 
 func startError(path string, m mode, err error) error {
 	switch {
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.ENOSYS):
-		return &UnavailableError{path, "namespaces are not allowed (" + m.String() + "; render.isolation: proxy does without)", err}
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSPC),
+		errors.Is(err, syscall.ENOSYS):
+		return &UnavailableError{path,
+			"namespaces are not allowed (" + m.String() + "; render.isolation: proxy does without)", err}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC):
 		return &UnavailableError{path, "it may not be run (" + m.String() + ")", err}
 	case errors.Is(err, os.ErrNotExist):

@@ -11,7 +11,8 @@ import (
 type mode struct{}
 
 func modes(cfg Config) ([]mode, error) {
-	return nil, &UnavailableError{cfg.Path, "pages are rendered under Linux only, where the browser can be kept from the network", nil}
+	return nil, &UnavailableError{cfg.Path,
+		"pages are rendered under Linux only, where the browser can be kept from the network", nil}
 }
 
 func startError(path string, _ mode, err error) error {

@@ -75,8 +75,9 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	enough, cut := context.WithCancel(ctx)
 	defer cut()
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL),
-		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}), began: time.Now(), lastEvent: time.Now(),
-		expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1), arriving: map[string]arriving{}, passed: map[string]bool{}}
+		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}),
+		began: time.Now(), lastEvent: time.Now(), expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1),
+		arriving: map[string]arriving{}, passed: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})
 	go func() { defer close(handled); r.handle() }()

@@ -23,8 +23,9 @@ type profile struct {
 
 func newProfile(parent string, m mode) (*profile, error) {
 	if len(parent) > longestParent {
-		return nil, fmt.Errorf("the browser's profile cannot be in %s: a path of more than %d octets is too long for its sockets",
-			parent, longestParent)
+		return nil,
+			fmt.Errorf("the browser's profile cannot be in %s: a path of more than %d octets is too long for its sockets",
+				parent, longestParent)
 	}
 	removeDead(parent)
 	for {
@@ -86,8 +87,8 @@ func (p *profile) remove() {
 // environment is the browser's: nothing of ours but where programs are.
 func (p *profile) environment() []string {
 	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir, "XDG_CONFIG_HOME=" + p.dir, "XDG_CACHE_HOME=" + p.dir,
-		"XDG_RUNTIME_DIR=" + p.dir, "LANG=C.UTF-8", "TZ=UTC", "DBUS_SESSION_BUS_ADDRESS=disabled:",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir, "XDG_CONFIG_HOME=" + p.dir,
+		"XDG_CACHE_HOME=" + p.dir, "XDG_RUNTIME_DIR=" + p.dir, "LANG=C.UTF-8", "TZ=UTC", "DBUS_SESSION_BUS_ADDRESS=disabled:",
 		"DBUS_SYSTEM_BUS_ADDRESS=disabled:", "CHROME_HEADLESS=1",
 	}
 }

@@ -54,11 +54,13 @@ func shown(answer render.Answer) bool {
 }
 
 func (a *asked) fail(reason string) {
-	a.session.tell(fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: a.id, ErrorReason: network.ErrorReason(reason)})
+	a.session.tell(fetch.CommandFailRequest,
+		fetch.FailRequestParams{RequestID: a.id, ErrorReason: network.ErrorReason(reason)})
 }
 
 // hopByHop are headers of a transfer that is over: the body is decoded and whole.
-var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length", "Connection", "Keep-Alive", "Alt-Svc"}
+var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length", "Connection", "Keep-Alive",
+	"Alt-Svc"}
 
 func (a *asked) fulfil(answer render.Answer) {
 	p := fetch.FulfillRequestParams{RequestID: a.id, ResponseCode: int64(answer.Status), Body: answer.Body}

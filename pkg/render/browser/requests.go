@@ -103,7 +103,8 @@ func (r *rendering) document() render.Answer {
 	if header == nil {
 		header = http.Header{}
 	}
-	for _, name := range []string{"Content-Disposition", "Strict-Transport-Security", "Refresh", "Clear-Site-Data", "Location"} {
+	for _, name := range []string{"Content-Disposition", "Strict-Transport-Security", "Refresh", "Clear-Site-Data",
+		"Location"} {
 		header.Del(name)
 	}
 	if header.Get("Content-Type") == "" {

@@ -52,7 +52,8 @@ const openTimeout = 30 * time.Second
 func openTab(ctx context.Context, p *process, host string) (*tab, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	made, err := cdp.Call(ctx, p.root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
+	made, err := cdp.Call(ctx, p.root, target.CreateBrowserContext,
+		target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,8 @@ func (t *tab) prepare(ctx context.Context) error {
 	}{
 		{fetch.CommandEnable, fetch.EnableParams{}},
 		{page.CommandEnable, page.EnableParams{}},
-		{network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(1)), MaxResourceBufferSize: new(int64(1))}},
+		{network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(1)),
+			MaxResourceBufferSize: new(int64(1))}},
 		{inspector.CommandEnable, nil},
 		{target.CommandSetAutoAttach, attach},
 		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
@@ -160,7 +162,8 @@ func (t *tab) reset(ctx context.Context) error {
 	if _, err := cdp.Call(ctx, t.page, page.Navigate, page.NavigateParams{URL: "about:blank"}); err != nil {
 		return err
 	}
-	_, err := cdp.Call(ctx, t.page, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: "*", StorageTypes: "all"})
+	_, err := cdp.Call(ctx, t.page, storage.ClearDataForOrigin,
+		storage.ClearDataForOriginParams{Origin: "*", StorageTypes: "all"})
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,8 @@ func runs(pid int64) bool {
 	files, _ := filepath.Glob("/proc/" + strconv.FormatInt(pid, 10) + "/task/[0-9]*/stat") // the pattern is a good one
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:]); err == nil && bytes.HasPrefix(state, []byte("R")) {
+		if state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:]); err == nil &&
+			bytes.HasPrefix(state, []byte("R")) {
 			return true
 		}
 	}

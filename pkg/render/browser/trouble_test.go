@@ -41,47 +41,77 @@ func TestTrouble(t *testing.T) {
 		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
 		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`,
 			verdict: render.Hang, limits: render.Limits{CPU: 4 * time.Second}},
-		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`, verdict: render.Hang},
-		{name: "dialogs", body: `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`, links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
-		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`, verdict: render.Hang, limits: render.Limits{Wall: 2 * time.Second}},
-		{name: "beforeunload", body: `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`, links: "/x"},
-		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`, pages: map[string]string{"/popup0": "p"}, links: "/x"},
-		{name: "a download", body: `<a href=/x>x</a><script>location='/file.zip'</script>`, links: "/x", navigated: "/file.zip"},
-		{name: "a download by a link", body: `<a id=x href=/x download>x</a><script>x.click()</script>`, links: "/x", navigated: "/x"},
-		{name: "a service worker", body: `<a href=/x>x</a><script>navigator.serviceWorker?.register('/sw.js').then(()=>document.body.innerHTML+='<a href=/no>')</script>`,
-			url: "https://www.a.test/", pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
-		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`, pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
-		{name: "a worker that fetches", body: `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
-			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"}, links: "/w"},
-		{name: "a worker that loops", body: `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`, verdict: render.Limit, or: render.Done, links: "/x", limits: render.Limits{CPU: 4 * time.Second}},
-		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`, pages: map[string]string{"/poll": "{}"}, links: "/x"},
-		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
-		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`, pages: map[string]string{"/n": strings.Repeat("x", 1<<10)},
-			verdict: render.Limit, links: "/x", limits: render.Limits{Bytes: 10 << 10}},
-		{name: "changes each 30 ms", body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
-		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`, verdict: render.Crash, limits: render.Limits{Wall: 25 * time.Second, CPU: 15 * time.Second}},
-		{name: "a navigation to another page", body: late + `<script>location='/next'</script>`, navigated: "/next", links: "/x /late",
-			pages: map[string]string{"/next": "<a href=/n>n</a>"}},
-		{name: "a page that loads itself again", body: `<a href=/x>x</a><script>location.reload()</script>`, links: "/n /late",
-			pages: map[string]string{"/": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
+		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`,
+			verdict: render.Hang},
+		{name: "dialogs",
+			body:  `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`,
+			links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
+		{name: "dialogs without end", body: `<a href=/x>x</a><script>for(;;)alert('x'.repeat(1e6))</script>`,
+			verdict: render.Hang, limits: render.Limits{Wall: 2 * time.Second}},
+		{name: "beforeunload",
+			body:  `<a href=/x>x</a><script>onbeforeunload=e=>{e.preventDefault();return e.returnValue='stay'}</script>`,
+			links: "/x"},
+		{name: "popups", body: `<a href=/x>x</a><script>for(let i=0;i<3;i++)open('/popup'+i)</script>`,
+			pages: map[string]string{"/popup0": "p"}, links: "/x"},
+		{name: "a download", body: `<a href=/x>x</a><script>location='/file.zip'</script>`, links: "/x",
+			navigated: "/file.zip"},
+		{name: "a download by a link", body: `<a id=x href=/x download>x</a><script>x.click()</script>`, links: "/x",
+			navigated: "/x"},
+		{name: "a service worker",
+			body: `<a href=/x>x</a><script>navigator.serviceWorker?.register('/sw.js').then(()=>document.body.innerHTML+='<a href=/no>')</script>`,
+			url:  "https://www.a.test/", pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
+		{name: "a shared worker", body: `<a href=/x>x</a><script>new SharedWorker('/sw.js')</script>`,
+			pages: map[string]string{"/sw.js": "fetch('/from-sw')"}, links: "/x"},
+		{name: "a worker that fetches",
+			body:  `<body><script>new Worker('/w.js').onmessage=e=>document.body.innerHTML=e.data</script>`,
+			pages: map[string]string{"/w.js": "fetch('/api').then(r=>r.text()).then(postMessage)", "/api": "<a href=/w>w</a>"},
+			links: "/w"},
+		{name: "a worker that loops",
+			body:    `<a href=/x>x</a><script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>`,
+			verdict: render.Limit, or: render.Done, links: "/x", limits: render.Limits{CPU: 4 * time.Second}},
+		{name: "polling", body: `<a href=/x>x</a><script>setInterval(()=>fetch('/poll'),100)</script>`,
+			pages: map[string]string{"/poll": "{}"}, links: "/x"},
+		{name: "requests without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`,
+			verdict: render.Limit, links: "/x", limits: render.Limits{Requests: 40}},
+		{name: "answers without end", body: `<a href=/x>x</a><script>(function f(){fetch('/n').finally(f)})()</script>`,
+			pages: map[string]string{"/n": strings.Repeat("x", 1<<10)}, verdict: render.Limit, links: "/x",
+			limits: render.Limits{Bytes: 10 << 10}},
+		{name: "changes each 30 ms",
+			body: `<a href=/x>x</a><p id=p><script>setInterval(()=>p.textContent=Date.now(),30)</script>`, links: "/x"},
+		{name: "memory", body: `<script>const a=[];setInterval(()=>a.push(new Array(1.25e6).fill(Math.random())),1)</script>`,
+			verdict: render.Crash, limits: render.Limits{Wall: 25 * time.Second, CPU: 15 * time.Second}},
+		{name: "a navigation to another page", body: late + `<script>location='/next'</script>`, navigated: "/next",
+			links: "/x /late", pages: map[string]string{"/next": "<a href=/n>n</a>"}},
+		{name: "a page that loads itself again", body: `<a href=/x>x</a><script>location.reload()</script>`,
+			links: "/n /late", pages: map[string]string{
+				"/": "<a href=/n>n</a><script>setTimeout(()=>document.body.innerHTML+='<a href=/late>l</a>',3000)</script>"}},
 		{name: "a page that loads itself for ever", body: `<a href=/x>x</a><script>location.reload()</script>`, links: "/n",
 			pages: map[string]string{"/": "<a href=/n>n</a><script>location.reload()</script>"}},
-		{name: "a page that loads itself again, and is gone", body: late + `<script>location.reload()</script>`, links: "/x /late",
-			pages: map[string]string{"/": "404 <a href=/n>n</a>"}},
-		{name: "a page that loads itself again, and is a file", body: late + `<script>location.reload()</script>`, links: "/x /late",
-			pages: map[string]string{"/": "PDF %PDF-1.4"}},
-		{name: "a page that loads itself again, and leads elsewhere", body: late + `<script>location.reload()</script>`, navigated: "/next", links: "/x /late",
-			pages: map[string]string{"/": "-> /next", "/next": "<a href=/n>n</a>"}},
-		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`, navigated: "http://other.test/", links: "/x"},
-		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`, links: "/x"},
-		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next", links: "/x"},
-		{name: "a frame that loops", body: `<a href=/x>x</a><iframe src=/loop></iframe>`, pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Hang},
-		{name: "prefetch, beacon, EventSource, WebSocket, preconnect", body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
+		{name: "a page that loads itself again, and is gone", body: late + `<script>location.reload()</script>`,
+			links: "/x /late", pages: map[string]string{"/": "404 <a href=/n>n</a>"}},
+		{name: "a page that loads itself again, and is a file", body: late + `<script>location.reload()</script>`,
+			links: "/x /late", pages: map[string]string{"/": "PDF %PDF-1.4"}},
+		{name: "a page that loads itself again, and leads elsewhere", body: late + `<script>location.reload()</script>`,
+			navigated: "/next", links: "/x /late", pages: map[string]string{"/": "-> /next", "/next": "<a href=/n>n</a>"}},
+		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`,
+			navigated: "http://other.test/", links: "/x"},
+		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`,
+			links: "/x"},
+		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next",
+			links: "/x"},
+		{name: "a frame that loops", body: `<a href=/x>x</a><iframe src=/loop></iframe>`,
+			pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Hang},
+		{name: "prefetch, beacon, EventSource, WebSocket, preconnect",
+			body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
 			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
-		{name: "files and metadata", body: `<a href=/x>x</a><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><script>
+		{name: "files and metadata",
+			body: `<a href=/x>x</a><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><script>
 			fetch('http://169.254.169.254/latest/meta-data/').then(r=>r.text()).then(t=>document.body.innerHTML+='<a href=/no>');fetch('file:///etc/passwd').catch(e=>0)</script>`, links: "/x"},
-		{name: "a document that never ends", body: `<a href=/x>x</a><script>document.open();document.write('<a href=/w>w</a>')</script>`, links: "/x /w"},
-		{name: "printing and closing", body: `<a href=/x>x</a><script>print();window.close();document.body.requestFullscreen?.().catch(()=>0)</script>`, links: "/x"},
+		{name: "a document that never ends",
+			body: `<a href=/x>x</a><script>document.open();document.write('<a href=/w>w</a>')</script>`, links: "/x /w"},
+		{name: "printing and closing",
+			body:  `<a href=/x>x</a><script>print();window.close();document.body.requestFullscreen?.().catch(()=>0)</script>`,
+			links: "/x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +154,8 @@ func paths(urls []string) string {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	got, err := c.Render(t.Context(), render.Request{URL: "http://s.test/", Body: []byte(`<script src=/a.js></script><script src=/b.js></script>`)},
+	got, err := c.Render(t.Context(),
+		render.Request{URL: "http://s.test/", Body: []byte(`<script src=/a.js></script><script src=/b.js></script>`)},
 		func(ctx context.Context, sub render.Sub) render.Answer {
 			if strings.HasSuffix(sub.URL, "a.js") {
 				return render.Answer{Fail: aborted, Stop: true}
@@ -177,7 +208,8 @@ func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	c := started(t, Config{})
 	pid := c.p.cmd.Process.Pid
-	got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`), Limits: render.Limits{Wall: 2 * time.Second}},
+	got, err := c.Render(t.Context(), render.Request{URL: "http://k.test/", Body: []byte(`<script src=/a.js></script>`),
+		Limits: render.Limits{Wall: 2 * time.Second}},
 		func(context.Context, render.Sub) render.Answer {
 			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 				t.Error(err)
@@ -198,7 +230,8 @@ func TestRenewed(t *testing.T) {
 	c := started(t, Config{})
 	first, s := c.p.cmd.Process.Pid, &site{}
 	for range 2 {
-		s.renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"), Limits: render.Limits{CPU: 200 * time.Millisecond}})
+		s.renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"),
+			Limits: render.Limits{CPU: 200 * time.Millisecond}})
 	}
 	s.renders(t, c, render.Request{})
 	second := c.p.cmd.Process.Pid
@@ -231,11 +264,13 @@ func TestNothingIsKept(t *testing.T) {
 func TestScreenshot(t *testing.T) {
 	t.Parallel()
 	s := &site{pages: map[string]string{"/s.css": "p{color:red}"}}
-	got := s.renders(t, shared(t), render.Request{Screenshot: true, Body: []byte(`<link rel=stylesheet href=/s.css><p>x</p><img src=/i.png>`)})
+	got := s.renders(t, shared(t),
+		render.Request{Screenshot: true, Body: []byte(`<link rel=stylesheet href=/s.css><p>x</p><img src=/i.png>`)})
 	if len(got.Screenshot) < 100 || string(got.Screenshot[8:12]) != "WEBP" {
 		t.Errorf("a picture of %d octets", len(got.Screenshot))
 	}
-	if !slices.Contains(s.asked, "Stylesheet http://www.a.test/s.css") || !slices.Contains(s.asked, "Image http://www.a.test/i.png") {
+	if !slices.Contains(s.asked, "Stylesheet http://www.a.test/s.css") ||
+		!slices.Contains(s.asked, "Image http://www.a.test/i.png") {
 		t.Errorf("asked %q", s.asked)
 	}
 }
@@ -276,7 +311,8 @@ func TestNoPageWorksOnWhenItIsLeft(t *testing.T) {
 			c := started(t, Config{})
 			var pids []int
 			for _, page := range []string{"http://h.test/", "http://h.test/2", "http://other.test/"} {
-				body := "<script src=/a.js></script><script>for(const w of [window, document])w.addEventListener('" + event + "',()=>{for(;;){}})</script>"
+				body := "<script src=/a.js></script><script>for(const w of [window, document])w.addEventListener('" + event +
+					"',()=>{for(;;){}})</script>"
 				if page != "http://h.test/" {
 					body = "<p>all is well"
 				}

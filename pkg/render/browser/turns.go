@@ -125,7 +125,8 @@ func (r *rendering) unblock() (began func()) {
 func (r *rendering) waits() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rests >= resting && slices.ContainsFunc(r.asks, func(a *asked) bool { return a.sub.Type == string(network.ResourceTypeXHR) })
+	return r.rests >= resting && slices.ContainsFunc(r.asks,
+		func(a *asked) bool { return a.sub.Type == string(network.ResourceTypeXHR) })
 }
 
 // between does what is done between two parts of the page's time: it scrolls to the end, where that is due, and has the

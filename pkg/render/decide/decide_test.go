@@ -84,7 +84,8 @@ func TestErrorRates(t *testing.T) {
 			}
 		}
 		if part := float64(kept) / n; part < c.least || part > c.most || float64(renders)/n > c.renders {
-			t.Errorf("p %.2f: kept %.3f after %.1f renders; want %.2f to %.2f after at most %.1f", c.p, part, float64(renders)/n, c.least, c.most, c.renders)
+			t.Errorf("p %.2f: kept %.3f after %.1f renders; want %.2f to %.2f after at most %.1f", c.p, part, float64(renders)/n,
+				c.least, c.most, c.renders)
 		}
 	}
 }
@@ -111,18 +112,30 @@ func TestAnswers(t *testing.T) {
 		now  time.Time
 		want decide.Answer
 	}{
-		"never, by people":              {crawl.RenderTemplate{Switch: "never", State: decide.Keep}, 1, crawl.WhyAlways, now, decide.Leave},
-		"always, by people":             {crawl.RenderTemplate{Switch: "always", State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now, decide.Render},
-		"the job insists":               {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyAlways, now, decide.Render},
-		"given up":                      {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now.Add(day), decide.Leave},
-		"given up, not looked at yet":   {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain, crawl.WhyCandidate, now.Add(59 * time.Minute), decide.Leave},
-		"given up, looked at again":     {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain, crawl.WhyCandidate, now.Add(decide.NoLook), decide.Render},
-		"given up a week ago":           {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate, now.Add(8 * day), decide.Render},
-		"samples are few":               {crawl.RenderTemplate{State: decide.Sampling, Sent: decide.Samples}, 1, crawl.WhySample, now, decide.Leave},
-		"others are being tried":        {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now, decide.Wait},
-		"others were lost":              {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now.Add(time.Hour), decide.Render},
-		"one more may be enough":        {crawl.RenderTemplate{Evidence: -2.9, Asked: asked(now, 2)}, 1, crawl.WhyCandidate, now, decide.Wait},
-		"the same page asks once again": {crawl.RenderTemplate{State: decide.Stop, Since: now, Asked: asked(now, 1)}, 1, crawl.WhyCandidate, now, decide.Render},
+		"never, by people": {crawl.RenderTemplate{Switch: "never", State: decide.Keep}, 1, crawl.WhyAlways, now,
+			decide.Leave},
+		"always, by people": {crawl.RenderTemplate{Switch: "always", State: decide.Stop, Since: now}, 1,
+			crawl.WhyCandidate, now, decide.Render},
+		"the job insists": {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyAlways, now,
+			decide.Render},
+		"given up": {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate,
+			now.Add(day), decide.Leave},
+		"given up, not looked at yet": {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain,
+			crawl.WhyCandidate, now.Add(59 * time.Minute), decide.Leave},
+		"given up, looked at again": {crawl.RenderTemplate{State: decide.Stop, Since: now}, decide.LookAgain,
+			crawl.WhyCandidate, now.Add(decide.NoLook), decide.Render},
+		"given up a week ago": {crawl.RenderTemplate{State: decide.Stop, Since: now}, 1, crawl.WhyCandidate,
+			now.Add(8 * day), decide.Render},
+		"samples are few": {crawl.RenderTemplate{State: decide.Sampling, Sent: decide.Samples}, 1,
+			crawl.WhySample, now, decide.Leave},
+		"others are being tried": {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate, now,
+			decide.Wait},
+		"others were lost": {crawl.RenderTemplate{Asked: asked(now, 2, 3, 4)}, 1, crawl.WhyCandidate,
+			now.Add(time.Hour), decide.Render},
+		"one more may be enough": {crawl.RenderTemplate{Evidence: -2.9, Asked: asked(now, 2)}, 1, crawl.WhyCandidate,
+			now, decide.Wait},
+		"the same page asks once again": {crawl.RenderTemplate{State: decide.Stop, Since: now, Asked: asked(now, 1)}, 1,
+			crawl.WhyCandidate, now, decide.Render},
 	} {
 		if got, _ := decide.Ask(&c.t, c.by, c.why, c.now); got != c.want {
 			t.Errorf("%s: answer %d, want %d", name, got, c.want)
@@ -139,7 +152,8 @@ func asked(at time.Time, by ...uint64) (out []crawl.RenderAsked) {
 
 func TestARenderIsCountedOnce(t *testing.T) {
 	tm := &crawl.RenderTemplate{}
-	if !decide.Add(tm, decide.Ended{By: 1}, 0, now) || decide.Add(tm, decide.Ended{By: 1, Gained: true}, 0, now) || tm.Renders != 1 || tm.Gained != 0 {
+	if !decide.Add(tm, decide.Ended{By: 1}, 0, now) || decide.Add(tm, decide.Ended{By: 1, Gained: true}, 0, now) ||
+		tm.Renders != 1 || tm.Gained != 0 {
 		t.Errorf("counted twice: %+v", tm)
 	}
 	before := tm.Evidence

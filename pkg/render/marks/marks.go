@@ -192,8 +192,10 @@ func (r *reader) end(s *htmlscan.Scanner) {
 // script reads the tag of a script.
 func (r *reader) script(s *htmlscan.Scanner) {
 	kind := attr(s, "type")
-	if strings.Contains(kind, "json") || kind == "importmap" || kind == "speculationrules" || strings.HasPrefix(kind, "text/x-") {
-		r.state = r.state || attr(s, "id") == "__NEXT_DATA__" || attr(s, "id") == "__NUXT_DATA__" || kind == "application/ld+json"
+	if strings.Contains(kind, "json") || kind == "importmap" || kind == "speculationrules" ||
+		strings.HasPrefix(kind, "text/x-") {
+		r.state = r.state || attr(s, "id") == "__NEXT_DATA__" || attr(s, "id") == "__NUXT_DATA__" ||
+			kind == "application/ld+json"
 		return // no program
 	}
 	r.scripts++
@@ -211,14 +213,17 @@ func (r *reader) script(s *htmlscan.Scanner) {
 
 // inline reads the text of an inline script.
 func (r *reader) inline(text []byte) {
-	r.state = r.state || contains(text, "__NEXT_DATA__", "__NUXT__", "__INITIAL_STATE__", "__APOLLO_STATE__", "__PRELOADED_STATE__")
-	r.writes = r.writes || contains(text, "innerHTML", "insertAdjacentHTML", "document.write", "outerHTML", ".replaceWith(", "attachShadow",
-		"createElement('a')", `createElement("a")`, "createElement(`a`)",
+	r.state = r.state || contains(text, "__NEXT_DATA__", "__NUXT__", "__INITIAL_STATE__", "__APOLLO_STATE__",
+		"__PRELOADED_STATE__")
+	r.writes = r.writes || contains(text, "innerHTML", "insertAdjacentHTML", "document.write", "outerHTML",
+		".replaceWith(", "attachShadow", "createElement('a')", `createElement("a")`, "createElement(`a`)",
 		"createElement('li')", `createElement("li")`, "createElement(`li`)",
-		"createElement('iframe')", `createElement("iframe")`, "cloneNode(", "setHTML", ".href =", ".href=", "'href'", `"href"`)
-	r.asks = r.asks || contains(text, "fetch(", "XMLHttpRequest", "import(", "axios", "$.get", "location.hash", "$.ajax", "EventSource(")
-	r.framework = r.framework || contains(text, "ReactDOM", "createApp(", "createRoot(", "Vue(", "new Ractive", "m.mount(", "angular.module",
-		"Backbone.", "ko.applyBindings", "customElements.define", "htmx.", "Alpine.")
+		"createElement('iframe')", `createElement("iframe")`, "cloneNode(", "setHTML", ".href =", ".href=", "'href'",
+		`"href"`)
+	r.asks = r.asks || contains(text, "fetch(", "XMLHttpRequest", "import(", "axios", "$.get", "location.hash", "$.ajax",
+		"EventSource(")
+	r.framework = r.framework || contains(text, "ReactDOM", "createApp(", "createRoot(", "Vue(", "new Ractive", "m.mount(",
+		"angular.module", "Backbone.", "ko.applyBindings", "customElements.define", "htmx.", "Alpine.")
 }
 
 func contains(text []byte, needles ...string) bool {
@@ -234,5 +239,6 @@ func contains(text []byte, needles ...string) bool {
 // language is the same in most tongues.
 func asksForScripts(text []byte) bool {
 	t := bytes.ToLower(text)
-	return contains(t, "javascript", "java script", "java-script", "ecmascript", "scripting", "スクリプト", "скрипт", "脚本", "자바스크립트")
+	return contains(t, "javascript", "java script", "java-script", "ecmascript", "scripting", "スクリプト", "скрипт", "脚本",
+		"자바스크립트")
 }

@@ -26,21 +26,34 @@ func TestCandidates(t *testing.T) {
 		want        bool
 		mark        string // that is among those seen
 	}{
-		"an application's shell":             {`<div id=root></div><script src=/static/js/main.abc.js></script>`, 0, 0, true, "empty-mount"},
-		"a shell with a loading text":        {`<div id="app"><p>Loading …</p></div><script type=module src=/assets/index-12ab34cd.js></script>`, 10, 0, true, "empty-mount"},
-		"a custom element":                   {`<body><my-app></my-app><script src=x.js></script>`, 0, 0, true, "empty-mount"},
-		"a page that asks for scripts":       {`<p>` + words + `</p><noscript>Bitte JavaScript einschalten</noscript><script src=a.js></script>`, 500, 9, true, "noscript"},
-		"an inline script that writes":       {`<ul id=l></ul><script>fetch('/x').then(r=>r.json()).then(d=>l.innerHTML=d)</script>` + words, 500, 9, true, "writes"},
-		"a page of text":                     {`<p>` + words + `</p><a href=/a>a</a>`, 500, 9, false, ""},
-		"a page of text with analytics":      {`<p>` + words + `</p><script src=//stats.example/a.js></script>`, 500, 9, false, ""},
-		"a shell without scripts":            {`<div id=root></div>`, 0, 0, false, ""},
-		"rendered at the server":             {`<div id=__next><p>` + words + `</p></div><script src=/_next/a.js></script><script id=__NEXT_DATA__ type=application/json>{}</script>`, 500, 9, false, "state"},
-		"data for search engines, no more":   {`<p>` + words + `</p><script type=application/ld+json>{}</script>`, 500, 9, false, ""},
-		"hash-bang":                          {`<meta name=fragment content="!"><script src=backbone.js></script>`, 0, 0, true, "hash-bang"},
+		"an application's shell": {`<div id=root></div><script src=/static/js/main.abc.js></script>`, 0, 0, true,
+			"empty-mount"},
+		"a shell with a loading text": {
+			`<div id="app"><p>Loading …</p></div><script type=module src=/assets/index-12ab34cd.js></script>`, 10, 0, true,
+			"empty-mount"},
+		"a custom element": {`<body><my-app></my-app><script src=x.js></script>`, 0, 0, true,
+			"empty-mount"},
+		"a page that asks for scripts": {`<p>` + words +
+			`</p><noscript>Bitte JavaScript einschalten</noscript><script src=a.js></script>`, 500, 9, true, "noscript"},
+		"an inline script that writes": {
+			`<ul id=l></ul><script>fetch('/x').then(r=>r.json()).then(d=>l.innerHTML=d)</script>` + words, 500, 9, true,
+			"writes"},
+		"a page of text": {`<p>` + words + `</p><a href=/a>a</a>`, 500, 9, false, ""},
+		"a page of text with analytics": {`<p>` + words + `</p><script src=//stats.example/a.js></script>`, 500, 9,
+			false, ""},
+		"a shell without scripts": {`<div id=root></div>`, 0, 0, false, ""},
+		"rendered at the server": {`<div id=__next><p>` + words +
+			`</p></div><script src=/_next/a.js></script><script id=__NEXT_DATA__ type=application/json>{}</script>`, 500, 9,
+			false, "state"},
+		"data for search engines, no more": {`<p>` + words + `</p><script type=application/ld+json>{}</script>`, 500, 9,
+			false, ""},
+		"hash-bang": {`<meta name=fragment content="!"><script src=backbone.js></script>`, 0, 0,
+			true, "hash-bang"},
 		"a script in a comment is no script": {`<!-- <script src=a.js></script> --><div id=root></div>`, 0, 0, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := marks.Look(marks.Page{URL: mustURL(t, "http://a.example/x"), Body: []byte(c.body), Text: c.text, Links: c.links})
+			s := marks.Look(marks.Page{URL: mustURL(t, "http://a.example/x"), Body: []byte(c.body), Text: c.text,
+				Links: c.links})
 			if s.Candidate() != c.want || c.mark != "" && !slices.Contains(s.Marks, c.mark) {
 				t.Errorf("candidate %v with %d points for %q; want %v, with %q", s.Candidate(), s.Score, s.Marks, c.want, c.mark)
 			}
@@ -66,7 +79,8 @@ func TestShapes(t *testing.T) {
 
 func TestTemplatesDifferByTheirScripts(t *testing.T) {
 	look := func(url, script string) uint64 {
-		return marks.Look(marks.Page{URL: mustURL(t, url), Body: []byte(`<div id=root></div><script src="` + script + `"></script>`)}).Template
+		return marks.Look(marks.Page{URL: mustURL(t, url),
+			Body: []byte(`<div id=root></div><script src="` + script + `"></script>`)}).Template
 	}
 	a := look("http://a.example/p/1", "/app.1234567890ab.js?v=1")
 	if b := look("http://a.example/p/2", "/app.abcdef012345.js?v=2"); a != b {
@@ -93,7 +107,8 @@ func FuzzLook(f *testing.F) {
 }
 
 func BenchmarkLook(b *testing.B) {
-	body := []byte(`<html><head><script src=/a.js></script></head><body>` + strings.Repeat(`<div class="c"><p>Some words <a href="/x/1">of a link</a></p></div>`, 400) + `</body>`)
+	body := []byte(`<html><head><script src=/a.js></script></head><body>` +
+		strings.Repeat(`<div class="c"><p>Some words <a href="/x/1">of a link</a></p></div>`, 400) + `</body>`)
 	u := mustURL(b, "http://a.example/a/b/c")
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {

@@ -16,9 +16,10 @@ import (
 const maxScripts = 32
 
 // mounts are the ids that applications are commonly mounted at.
-var mounts = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "__layout": true, "___gatsby": true, "svelte": true,
-	"q-app": true, "react-root": true, "app-root": true, "main-app": true, "mount": true, "application": true, "ember-app": true,
-	"elm": true, "react-app": true, "vue-app": true, "page-root": true, "app-container": true}
+var mounts = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "__layout": true,
+	"___gatsby": true, "svelte": true, "q-app": true, "react-root": true, "app-root": true, "main-app": true,
+	"mount": true, "application": true, "ember-app": true, "elm": true, "react-app": true, "vue-app": true,
+	"page-root": true, "app-container": true}
 
 // isMount reports whether an application may fill the element.
 func isMount(s *htmlscan.Scanner) bool {
@@ -44,8 +45,8 @@ func hasEnd(name []byte, end string) bool {
 // isHolder reports whether an element with an id or a hook for scripts is one that a script may fill.
 func isHolder(s *htmlscan.Scanner) bool {
 	switch s.Tag() {
-	case htmlscan.Div, htmlscan.Ul, htmlscan.Ol, htmlscan.Nav, htmlscan.Main, htmlscan.Section, htmlscan.Tbody, htmlscan.Table,
-		htmlscan.Article, htmlscan.Aside, htmlscan.Dl:
+	case htmlscan.Div, htmlscan.Ul, htmlscan.Ol, htmlscan.Nav, htmlscan.Main, htmlscan.Section, htmlscan.Tbody,
+		htmlscan.Table, htmlscan.Article, htmlscan.Aside, htmlscan.Dl:
 	default:
 		return s.Tag() == htmlscan.Other && bytes.IndexByte(s.Name(), '-') > 0 // a custom element
 	}
@@ -65,9 +66,10 @@ func isFramework(src string) bool {
 	if i := strings.IndexAny(name, "?#"); i >= 0 {
 		name = name[:i]
 	}
-	for _, known := range []string{"react", "vue", "angular", "svelte", "preact", "ember", "backbone", "mithril", "nuxt", "_next/", "solid-js",
-		"lit-element", "lit-html", "alpine", "htmx", "riot", "knockout", "/_app/", "webpack", "/assets/index-", "bundle", "runtime", "polyfills",
-		"vendor", "chunk", "/static/js/main", "/build/", "/dist/", "app.js", "main.js"} {
+	for _, known := range []string{"react", "vue", "angular", "svelte", "preact", "ember", "backbone", "mithril", "nuxt",
+		"_next/", "solid-js", "lit-element", "lit-html", "alpine", "htmx", "riot", "knockout", "/_app/", "webpack",
+		"/assets/index-", "bundle", "runtime", "polyfills", "vendor", "chunk", "/static/js/main", "/build/", "/dist/",
+		"app.js", "main.js"} {
 		if strings.Contains(name, known) {
 			return true
 		}

@@ -33,7 +33,8 @@ func appendEntry(dst []byte, l *crawl.LogLine, number uint64) []byte {
 	for _, n := range []int64{int64(l.Status), l.Bytes, l.Duration.Microseconds()} {
 		dst = binary.AppendUvarint(dst, uint64(max(n, 0)))
 	}
-	for _, s := range []string{l.Reason, cut(l.Detail, maxDetail), cut(l.ContentType, maxType), l.URL.String(), l.Location.String()} {
+	for _, s := range []string{l.Reason, cut(l.Detail, maxDetail), cut(l.ContentType, maxType), l.URL.String(),
+		l.Location.String()} {
 		dst = codec.AppendText(dst, s)
 	}
 	return dst

@@ -59,8 +59,9 @@ func (h *Host) request(e *entry) {
 
 // outcome counts what became of a URL.
 func (h *Host) outcome(v crawl.Verdict) {
-	count := map[crawl.Verdict]*int64{crawl.VerdictDone: &h.Done, crawl.VerdictGone: &h.Gone, crawl.VerdictBlocked: &h.Blocked,
-		crawl.VerdictRefused: &h.Refused, crawl.VerdictFailed: &h.Failed, crawl.VerdictExcluded: &h.Excluded}[v]
+	count := map[crawl.Verdict]*int64{crawl.VerdictDone: &h.Done, crawl.VerdictGone: &h.Gone,
+		crawl.VerdictBlocked: &h.Blocked, crawl.VerdictRefused: &h.Refused, crawl.VerdictFailed: &h.Failed,
+		crawl.VerdictExcluded: &h.Excluded}[v]
 	if count == nil {
 		return
 	}
@@ -94,8 +95,9 @@ func (h *Host) fromRow(row []byte) error {
 	return json.Unmarshal([]byte(data), h)
 }
 
-var hostColumns = []column{{"urls", 8}, {"bytes", 12}, {"requests", 8}, {"done", 7}, {"gone", 6}, {"blocked", 7}, {"refused", 7},
-	{"failed", 6}, {"excluded", 8}, {"remaining", 9}, {"requests/s", 10}, {"bytes/s", 11}, {"host", -40}, {"last error", 0}}
+var hostColumns = []column{{"urls", 8}, {"bytes", 12}, {"requests", 8}, {"done", 7}, {"gone", 6}, {"blocked", 7},
+	{"refused", 7}, {"failed", 6}, {"excluded", 8}, {"remaining", 9}, {"requests/s", 10}, {"bytes/s", 11}, {"host", -40},
+	{"last error", 0}}
 
 func (h *Host) cells() []string {
 	left, wrong := "", ""
@@ -109,6 +111,7 @@ func (h *Host) cells() []string {
 		}
 		wrong += " " + e.URL
 	}
-	return []string{number(h.URLs), number(h.Bytes), number(h.Requests), number(h.Done), number(h.Gone), number(h.Blocked), number(h.Refused),
-		number(h.Failed), number(h.Excluded), left, fmt.Sprintf("%.2f", h.Rate), fmt.Sprintf("%.0f", h.ByteRate), h.Host, wrong}
+	return []string{number(h.URLs), number(h.Bytes), number(h.Requests), number(h.Done), number(h.Gone), number(h.Blocked),
+		number(h.Refused), number(h.Failed), number(h.Excluded), left, fmt.Sprintf("%.2f", h.Rate),
+		fmt.Sprintf("%.0f", h.ByteRate), h.Host, wrong}
 }

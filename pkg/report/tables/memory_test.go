@@ -26,8 +26,9 @@ func TestMemoryIsBoundedOverHosts(t *testing.T) {
 	src.Open = nil
 	src.Lines = func(_ context.Context, each func(*crawl.LogLine) error) error {
 		for i := range 2 * hosts {
-			l := crawl.LogLine{At: begin.Add(time.Duration(i) * time.Millisecond), URL: url(t, fmt.Sprintf("http://host-%d.test/%d", i%hosts, i)),
-				Verdict: crawl.VerdictDone, Status: 200, Bytes: 1000, Duration: time.Millisecond, ContentType: "text/html"}
+			l := crawl.LogLine{At: begin.Add(time.Duration(i) * time.Millisecond),
+				URL: url(t, fmt.Sprintf("http://host-%d.test/%d", i%hosts, i)), Verdict: crawl.VerdictDone, Status: 200,
+				Bytes: 1000, Duration: time.Millisecond, ContentType: "text/html"}
 			if err := each(&l); err != nil {
 				return err
 			}
@@ -46,7 +47,8 @@ func TestMemoryIsBoundedOverHosts(t *testing.T) {
 	if bound := int64(2*spillLimit + 4<<20); held > bound {
 		t.Errorf("%d hosts: %d bytes are held, want at most %d", hosts, held, bound)
 	}
-	if got := written(t, tables, Text, 1, Hosts); got[:len(fmt.Sprintf("# hosts: %d", hosts))] != fmt.Sprintf("# hosts: %d", hosts) {
+	if got := written(t, tables, Text, 1,
+		Hosts); got[:len(fmt.Sprintf("# hosts: %d", hosts))] != fmt.Sprintf("# hosts: %d", hosts) {
 		t.Errorf("%.80s", got)
 	}
 }

@@ -35,7 +35,8 @@ type Tables struct {
 
 // Make reads a crawl. Files are made in dir, and gone when it ends; "": where the system keeps temporary ones.
 func Make(ctx context.Context, src Source, dir string) (_ *Tables, err error) {
-	t := &Tables{hosts: newSpill(dir), mime: counts{}, status: counts{}, reasons: reasons{}, seeds: newSeeds(src.Seeds), open: src.Open != nil}
+	t := &Tables{hosts: newSpill(dir), mime: counts{}, status: counts{}, reasons: reasons{}, seeds: newSeeds(src.Seeds),
+		open: src.Open != nil}
 	lines := newSpill(dir)
 	defer func() {
 		if err = errors.Join(err, lines.close()); err != nil {

@@ -31,9 +31,10 @@ var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // sample is a log: two hosts, a retry, a page that was taken back and fetched again, URLs left out, robots.txt.
 func sample(tb testing.TB) []crawl.LogLine {
-	line := func(second int, u string, kind crawl.Kind, v crawl.Verdict, status int, reason string, size int64, mime string) crawl.LogLine {
-		l := crawl.LogLine{At: begin.Add(time.Duration(second) * time.Second), URL: url(tb, u), Kind: kind, Verdict: v, Status: status,
-			Reason: reason, Bytes: size, ContentType: mime}
+	line := func(second int, u string, kind crawl.Kind, v crawl.Verdict, status int, reason string, size int64,
+		mime string) crawl.LogLine {
+		l := crawl.LogLine{At: begin.Add(time.Duration(second) * time.Second), URL: url(tb, u), Kind: kind, Verdict: v,
+			Status: status, Reason: reason, Bytes: size, ContentType: mime}
 		if v != crawl.VerdictExcluded {
 			l.Duration = time.Millisecond
 		}
@@ -72,7 +73,8 @@ func source(tb testing.TB, lines []crawl.LogLine) Source {
 			}
 			return nil
 		},
-		Seeds: []weburl.URL{url(tb, "http://a.test/"), url(tb, "http://b.test/x"), url(tb, "http://a.test/pdf"), url(tb, "http://none.test/")},
+		Seeds: []weburl.URL{url(tb, "http://a.test/"), url(tb, "http://b.test/x"), url(tb, "http://a.test/pdf"),
+			url(tb, "http://none.test/")},
 	}
 }
 
@@ -120,21 +122,24 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	check("hosts", got.Hosts, []Host{
-		{URLs: 3, Bytes: 272, Requests: 6, Done: 2, Gone: 1, Excluded: 2, Remaining: &one, Rate: 0.75, ByteRate: 34, Host: "a.test", First: at(0),
-			Last: at(8), Error: &HostError{At: at(2), URL: "http://a.test/1", Status: 503, Reason: "status"}},
+		{URLs: 3, Bytes: 272, Requests: 6, Done: 2, Gone: 1, Excluded: 2, Remaining: &one, Rate: 0.75, ByteRate: 34,
+			Host: "a.test", First: at(0), Last: at(8),
+			Error: &HostError{At: at(2), URL: "http://a.test/1", Status: 503, Reason: "status"}},
 		{URLs: 2, Requests: 2, Done: 1, Failed: 1, Remaining: &two, Rate: 0.67, Host: "b.test", First: at(3), Last: at(6),
 			Error: &HostError{At: at(6), URL: "http://b.test/x", Reason: "timeout"}},
 	})
 	check("media types", got.MIME, []Count{{2, 150, "text/html"}, {1, 0, "(none)"}, {1, 7, "=1+1"}})
 	check("status", got.Status, []Count{{2, 150, "200"}, {1, 0, "301"}, {1, 7, "404"}})
 	check("seeds", got.Seeds, []Seed{
-		{Status: notCrawled, Verdict: "failed", Reason: "timeout", Seed: "http://b.test/x"}, {Status: notCrawled, Seed: "http://none.test/"},
+		{Status: notCrawled, Verdict: "failed", Reason: "timeout", Seed: "http://b.test/x"},
+		{Status: notCrawled, Seed: "http://none.test/"},
 		{Code: 404, Status: notCrawled, Verdict: "gone", Reason: "status", Seed: "http://a.test/pdf"},
 		{Code: 200, Status: crawled, Verdict: "done", Seed: "http://a.test/"},
 	})
 	check("reasons", got.Reasons, []Reason{
-		{3, "done", "", "http://a.test/"}, {1, "excluded", "depth", "http://a.test/later"}, {1, "excluded", "scope", "http://a.test/out"},
-		{1, "failed", "timeout", "http://b.test/x"}, {1, "gone", "status", "http://a.test/pdf"},
+		{3, "done", "", "http://a.test/"}, {1, "excluded", "depth", "http://a.test/later"},
+		{1, "excluded", "scope", "http://a.test/out"}, {1, "failed", "timeout", "http://b.test/x"},
+		{1, "gone", "status", "http://a.test/pdf"},
 	})
 }
 
@@ -142,8 +147,8 @@ func TestFigures(t *testing.T) {
 func TestSpilledRowsMakeTheSameTables(t *testing.T) {
 	lines := sample(t)
 	for i := range 3000 {
-		lines = append(lines, crawl.LogLine{At: begin, URL: url(t, fmt.Sprintf("http://h%d.test/%d", i%700, i)), Verdict: crawl.VerdictDone,
-			Status: 200, Bytes: int64(i), Duration: time.Second})
+		lines = append(lines, crawl.LogLine{At: begin, URL: url(t, fmt.Sprintf("http://h%d.test/%d", i%700, i)),
+			Verdict: crawl.VerdictDone, Status: 200, Bytes: int64(i), Duration: time.Second})
 	}
 	want := written(t, made(t, source(t, lines)), CSV, 0, Names()...)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
@@ -210,7 +215,8 @@ func TestRendersAndResourcesAreNoOutcomes(t *testing.T) {
 	lines := sample(t)
 	want := written(t, made(t, source(t, lines)), JSON, 0, Names()...)
 	render := lines[1]
-	render.Kind, render.At, render.Verdict, render.Status, render.Reason = crawl.KindRender, begin.Add(time.Minute), crawl.VerdictFailed, 0, "render-hang"
+	render.Kind, render.At, render.Verdict, render.Status, render.Reason = crawl.KindRender, begin.Add(time.Minute),
+		crawl.VerdictFailed, 0, "render-hang"
 	lines = append(lines, render)
 	if got := written(t, made(t, source(t, lines)), JSON, 0, Names()...); got != want {
 		t.Errorf("a render changes\n%s\nto\n%s", want, got)

@@ -42,7 +42,8 @@ type column struct {
 var (
 	countColumns  = []column{{"urls", 8}, {"bytes", 14}}
 	reasonColumns = []column{{"urls", 8}, {"verdict", -9}, {"reason", -22}, {"example", 0}}
-	seedColumns   = []column{{"code", 4}, {"status", -11}, {"verdict", -8}, {"reason", -18}, {"seed", -40}, {"redirect", 0}}
+	seedColumns   = []column{{"code", 4}, {"status", -11}, {"verdict", -8}, {"reason", -18}, {"seed", -40},
+		{"redirect", 0}}
 )
 
 // row is a line of a table.
@@ -109,7 +110,8 @@ func (t *Tables) eachHost(top int, use func(row) error) error {
 // between them; of JSON there is one object with a list for each. It can be called once.
 func (t *Tables) Write(out io.Writer, format string, top int, names ...string) error {
 	w := bufio.NewWriterSize(out, 64<<10)
-	write := map[string]func(*bufio.Writer, string, table, int) error{Text: writeText, CSV: writeCSV, JSON: writeJSON}[format]
+	write := map[string]func(*bufio.Writer, string, table, int) error{Text: writeText, CSV: writeCSV,
+		JSON: writeJSON}[format]
 	if write == nil {
 		return fmt.Errorf("format %q: there are %s", format, strings.Join(Formats(), ", "))
 	}

@@ -10,7 +10,8 @@ import (
 
 func docOf(t *testing.T, text string, links ...string) *crawl.Document {
 	t.Helper()
-	d := &crawl.Document{Title: "Offers", Text: text, Page: crawl.Page{Task: crawl.Task{URL: mustURL(t, "http://www.a.example/list")}}}
+	d := &crawl.Document{Title: "Offers", Text: text,
+		Page: crawl.Page{Task: crawl.Task{URL: mustURL(t, "http://www.a.example/list")}}}
 	for _, l := range links {
 		d.Links = append(d.Links, crawl.Link{URL: mustURL(t, l)})
 	}
@@ -26,8 +27,9 @@ func TestChangeSumCountsWhatPeopleWould(t *testing.T) {
 		doc  *crawl.Document
 		same bool
 	}{
-		"the same":                 {docOf(t, base, a, b), true},
-		"another date":             {docOf(t, strings.Replace(base, "Monday, 12 May 2026", "Dienstag, 3. Juni 2027", 1), a, b), true},
+		"the same": {docOf(t, base, a, b), true},
+		"another date": {docOf(t, strings.Replace(base, "Monday, 12 May 2026", "Dienstag, 3. Juni 2027", 1), a,
+			b), true},
 		"another age":              {docOf(t, strings.Replace(base, "3 minutes ago", "17 hours ago", 1), a, b), true},
 		"white space and case":     {docOf(t, strings.ToUpper(strings.ReplaceAll(base, " ", "  \n")), a, b), true},
 		"links in another order":   {docOf(t, base, b, a, a), true},
@@ -39,7 +41,8 @@ func TestChangeSumCountsWhatPeopleWould(t *testing.T) {
 		"an article with a number": {docOf(t, base, a, b, "http://www.a.example/article/17"), false},
 		"a link less":              {docOf(t, base, a), false},
 		"nothing":                  {docOf(t, ""), false},
-		"another title":            {func() *crawl.Document { d := docOf(t, base, a, b); d.Title = "Sold"; return d }(), false},
+		"another title": {func() *crawl.Document { d := docOf(t, base, a, b); d.Title = "Sold"; return d }(),
+			false},
 		"a field that a rule took": {func() *crawl.Document {
 			d := docOf(t, base, a, b)
 			d.Fields = []crawl.Field{{Name: "price", Value: "12"}}
@@ -58,7 +61,8 @@ func TestChangeSumCountsWhatPeopleWould(t *testing.T) {
 }
 
 func TestNearTellsSmallChangesFromGreatOnes(t *testing.T) {
-	words := strings.Repeat("some text about bread and cake and many other things that a baker sells in a small town near the sea ", 20)
+	words := strings.Repeat("some text about bread and cake and many other things that a baker sells in a small town "+
+		"near the sea ", 20)
 	sum := ChangeSum(docOf(t, words))
 	if !Near(sum, ChangeSum(docOf(t, words+"advert"))) {
 		t.Error("a word more is no small change")

@@ -100,7 +100,8 @@ func TestWordsOfEveryScript(t *testing.T) {
 		}
 		simhash, _, features := Fingerprint(c.text)
 		if features != len(c.want) || simhash != plainSimhash(c.want) {
-			t.Errorf("%s: %d features, simhash %016x; want %d, %016x", name, features, simhash, len(c.want), plainSimhash(c.want))
+			t.Errorf("%s: %d features, simhash %016x; want %d, %016x", name, features, simhash, len(c.want),
+				plainSimhash(c.want))
 		}
 	}
 }

@@ -43,8 +43,10 @@ type Handler struct {
 
 // New returns a handler over the stores.
 func New(st Stores, log *slog.Logger) *Handler {
-	h := &Handler{st: st, log: log, pages: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "seen",
-		Name: "pages_total", Help: "Pages stored, by what they were: new, or a copy of another one; repeats included."}, []string{"result"})}
+	h := &Handler{st: st, log: log,
+		pages: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "seen",
+			Name: "pages_total", Help: "Pages stored, by what they were: new, or a copy of another one; repeats included."},
+			[]string{"result"})}
 	for _, s := range []crawl.Sameness{crawl.Original, crawl.ExactCopy, crawl.NearCopy} {
 		h.pages.WithLabelValues(resultName(s)) // a series exists from the start
 	}
@@ -102,12 +104,14 @@ func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document) (
 // note stores why a page has no record, and reports it if no other stage can.
 func (h *Handler) note(ctx context.Context, d *crawl.Document, reason, why string) error {
 	t := &d.Page.Task
-	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || reason == crawl.ReasonNoIndex || h.st.Attempts == nil {
+	if err := h.st.Unkept.Note(ctx, t.Job, t.URL, reason); err != nil || reason == crawl.ReasonNoIndex ||
+		h.st.Attempts == nil {
 		return err
 	}
-	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: d.Page.FetchedAt, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictRefused,
-		Status: d.Page.Status, Reason: reason, Detail: why, Bytes: d.Page.Bytes, Attempt: t.Attempt + 1, Depth: t.Depth,
-		ContentType: d.ContentType, Digest: d.Page.Digest, Referrer: t.Referrer, Epoch: t.Epoch})
+	return h.st.Attempts.Append(ctx,
+		crawl.LogLine{Job: t.Job, At: d.Page.FetchedAt, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictRefused,
+			Status: d.Page.Status, Reason: reason, Detail: why, Bytes: d.Page.Bytes, Attempt: t.Attempt + 1, Depth: t.Depth,
+			ContentType: d.ContentType, Digest: d.Page.Digest, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
 // unkept is why the document may not be stored; empty: it may.
@@ -186,10 +190,11 @@ func similarityName(s crawl.Sameness) string {
 func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 	p := &d.Page
 	return &crawl.Record{
-		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status, FetchedAt: p.FetchedAt,
-		Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType, Charset: d.Charset, Bytes: p.Bytes,
-		Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang, Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch,
-		Visit: p.Task.Visit, Insecure: p.Insecure, Plugged: p.Plugged, Judged: d.Judged,
+		Job: p.Task.Job, URL: p.Task.URL, FinalURL: p.Task.URL, Canonical: d.Canonical, Status: p.Status,
+		FetchedAt: p.FetchedAt, Depth: p.Task.Depth, Referrer: p.Task.Referrer, ContentType: d.ContentType,
+		Charset: d.Charset, Bytes: p.Bytes, Digest: p.Digest, Simhash: simhash, Title: d.Title, Lang: d.Lang,
+		Truncated: p.Truncated, Cut: d.Cut, Epoch: p.Task.Epoch, Visit: p.Task.Visit, Insecure: p.Insecure,
+		Plugged: p.Plugged, Judged: d.Judged,
 	}
 }
 

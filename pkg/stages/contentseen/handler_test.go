@@ -39,7 +39,8 @@ func (s *stores) Reasons(context.Context, crawl.JobID, ...weburl.Key) ([]string,
 	return nil, nil
 }
 
-func (s *stores) Claim(_ context.Context, fp crawl.Fingerprint, near int, confirm func(_, _ []byte) bool) (crawl.Seen, error) {
+func (s *stores) Claim(_ context.Context, fp crawl.Fingerprint, near int,
+	confirm func(_, _ []byte) bool) (crawl.Seen, error) {
 	s.did = append(s.did, "claim")
 	s.claimed, s.near, s.confirm = fp, near, confirm
 	return s.verdict, nil
@@ -87,13 +88,15 @@ func testJob() crawl.Job {
 
 func document(t *testing.T) *crawl.Document {
 	t.Helper()
-	task := crawl.Task{Job: "test", URL: mustURL(t, "http://a.example/x"), Depth: 2, Referrer: mustURL(t, "http://a.example/")}
+	task := crawl.Task{Job: "test", URL: mustURL(t, "http://a.example/x"), Depth: 2,
+		Referrer: mustURL(t, "http://a.example/")}
 	return &crawl.Document{
-		Page: crawl.Page{Task: task, Status: 200, FetchedAt: time.Unix(1, 0), Body: "body", Bytes: 12, Digest: crawl.Digest{1},
-			Truncated: "length"},
+		Page: crawl.Page{Task: task, Status: 200, FetchedAt: time.Unix(1, 0), Body: "body", Bytes: 12,
+			Digest: crawl.Digest{1}, Truncated: "length"},
 		Title: "Title", Text: strings.Repeat("some words that are the text ", 50), Lang: "en", Charset: "utf-8",
 		ContentType: "text/html", Canonical: "http://a.example/c", Fields: []crawl.Field{{Name: "f", Value: "v"}},
-		Links: []crawl.Link{{URL: mustURL(t, "http://a.example/y")}}, Assets: []string{"http://a.example/i.png"}, Cut: []string{"links"},
+		Links: []crawl.Link{{URL: mustURL(t, "http://a.example/y")}}, Assets: []string{"http://a.example/i.png"},
+		Cut: []string{"links"},
 	}
 }
 
@@ -113,14 +116,18 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 		whole   bool
 		similar string
 	}{
-		"original":                       {did: page, links: true, whole: true},
-		"exact copy, the same links":     {verdict: same, did: page, similar: "exact"},
-		"exact copy, other links":        {verdict: exact, did: page, links: true, similar: "exact"},
-		"near copy":                      {verdict: near, did: page, links: true, similar: "near"},
-		"a later visit":                  {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 }, did: []string{"claim", "replace"}, links: true, whole: true},
-		"no links":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page, whole: true},
-		"noindex":                        {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped, links: true},
-		"nofollow":                       {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page, links: true, none: true, whole: true},
+		"original":                   {did: page, links: true, whole: true},
+		"exact copy, the same links": {verdict: same, did: page, similar: "exact"},
+		"exact copy, other links":    {verdict: exact, did: page, links: true, similar: "exact"},
+		"near copy":                  {verdict: near, did: page, links: true, similar: "near"},
+		"a later visit": {change: func(d *crawl.Document, _ *crawl.Job) { d.Page.Task.Visit = 3 },
+			did: []string{"claim", "replace"}, links: true, whole: true},
+		"no links": {change: func(d *crawl.Document, _ *crawl.Job) { d.Links = nil }, did: page,
+			whole: true},
+		"noindex": {change: func(d *crawl.Document, _ *crawl.Job) { d.NoIndex = true }, did: dropped,
+			links: true},
+		"nofollow": {change: func(d *crawl.Document, _ *crawl.Job) { d.NoFollow = true }, did: page,
+			links: true, none: true, whole: true},
 		"noindex and nofollow, ignored":  {change: robotsTags(true), did: page, links: true, whole: true},
 		"noindex and nofollow, honoured": {change: robotsTags(false), did: dropped, links: true, none: true},
 		"noindex of a sitemap": {change: func(d *crawl.Document, _ *crawl.Job) {
@@ -195,7 +202,8 @@ func TestLinkSumTellsPlacesApart(t *testing.T) {
 		{&listed, page("http://a/x", 0, false), page("http://b/x", 0, false), false},
 	} {
 		if same := linkSum(c.job, c.a) == linkSum(c.job, c.b); same != c.same {
-			t.Errorf("%s (depth %d, nofollow %v) and %s: same %v", c.a.Page.Task.URL, c.a.Page.Task.Depth, c.a.NoFollow, c.b.Page.Task.URL, same)
+			t.Errorf("%s (depth %d, nofollow %v) and %s: same %v", c.a.Page.Task.URL, c.a.Page.Task.Depth, c.a.NoFollow,
+				c.b.Page.Task.URL, same)
 		}
 	}
 }
@@ -204,10 +212,10 @@ func checkRecord(t *testing.T, d *crawl.Document, got *crawl.Record, whole bool,
 	t.Helper()
 	simhash, _, _ := Fingerprint(d.Text)
 	want := &crawl.Record{Job: "test",
-		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0), Depth: 2,
-		Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12, Digest: crawl.Digest{1},
-		Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar, Truncated: "length", Cut: d.Cut,
-		Visit: d.Page.Task.Visit,
+		URL: d.Page.Task.URL, FinalURL: d.Page.Task.URL, Canonical: d.Canonical, Status: 200, FetchedAt: time.Unix(1, 0),
+		Depth: 2, Referrer: d.Page.Task.Referrer, ContentType: "text/html", Charset: "utf-8", Bytes: 12,
+		Digest: crawl.Digest{1}, Simhash: simhash, Title: "Title", Lang: "en", DuplicateOf: of, Similarity: similar,
+		Truncated: "length", Cut: d.Cut, Visit: d.Page.Task.Visit,
 	}
 	if whole {
 		want.Text, want.Fields, want.Links, want.Assets = d.Text, d.Fields, d.Links, d.Assets
@@ -239,7 +247,8 @@ func TestHandlerClaimsWithTheJobsDistanceAndTheSketchesResemblance(t *testing.T)
 func TestHandlerRepeatsAFailedStore(t *testing.T) {
 	s := &stores{putErr: errors.New("disk full")}
 	h, d := s.handler(testJob()), document(t)
-	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.putErr) || !strings.Contains(err.Error(), d.Page.Task.URL.String()) {
+	if _, err := h.Handle(context.Background(), d); !errors.Is(err, s.putErr) ||
+		!strings.Contains(err.Error(), d.Page.Task.URL.String()) {
 		t.Errorf("error %v, want one that names the URL and wraps %v", err, s.putErr)
 	}
 	if got := strings.Join(s.did, " "); got != "claim put" {

@@ -17,7 +17,8 @@ type Plugins interface {
 func (h *Handler) UsePlugins(p Plugins) { h.plugins = p }
 
 // askPlugins lets the job's plug-ins change a record. ok is false where they drop it, which is noted then.
-func (h *Handler) askPlugins(ctx context.Context, job *crawl.Job, d *crawl.Document, r *crawl.Record) (ok bool, err error) {
+func (h *Handler) askPlugins(ctx context.Context, job *crawl.Job, d *crawl.Document,
+	r *crawl.Record) (ok bool, err error) {
 	if h.plugins == nil || job.Pipeline.Empty() {
 		return true, nil
 	}

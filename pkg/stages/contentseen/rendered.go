@@ -16,8 +16,8 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	p := &d.Page
 	fresh := linksGained(d.Links, p.Rendered.Before.Links)
 	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,
-		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh), Text: max(len(d.Text)-p.Rendered.Before.Text, 0),
-		Screenshot: p.Rendered.Screenshot}
+		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh),
+		Text: max(len(d.Text)-p.Rendered.Before.Text, 0), Screenshot: p.Rendered.Screenshot}
 	if p.Task.Kind == crawl.KindPage && unkept(job, d) == "" {
 		amend := h.amend
 		if decide.TextLost(p.Rendered.Before.Text, len(d.Text)) {
@@ -38,7 +38,8 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 		return nil, nil
 	}
 	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}
-	return []crawl.Event{&crawl.Links{Task: p.Task, Links: marked(job, d, follow), Render: mark, Relevance: d.Relevance}}, nil
+	return []crawl.Event{&crawl.Links{Task: p.Task, Links: marked(job, d, follow), Render: mark, Relevance: d.Relevance}},
+		nil
 }
 
 // linksGained are the links that are not among those of before.
@@ -76,8 +77,10 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		whole = nil
 		*old = *r
 		// What tells of the page as it was fetched stays.
-		old.Status, old.FetchedAt, old.Depth, old.Referrer, old.Epoch = was.Status, was.FetchedAt, was.Depth, was.Referrer, was.Epoch
-		old.ContentType, old.Charset, old.Bytes, old.Digest, old.Truncated = was.ContentType, was.Charset, was.Bytes, was.Digest, was.Truncated
+		old.Status, old.FetchedAt, old.Depth, old.Referrer, old.Epoch = was.Status, was.FetchedAt, was.Depth, was.Referrer,
+			was.Epoch
+		old.ContentType, old.Charset, old.Bytes, old.Digest, old.Truncated = was.ContentType, was.Charset, was.Bytes,
+			was.Digest, was.Truncated
 		old.Insecure, old.Job, old.FinalURL = was.Insecure, was.Job, was.FinalURL
 		if part.Text == 0 && part.Links == 0 { // nothing was gained: the page stays what it was
 			*old = was
@@ -147,8 +150,10 @@ func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		return nil
 	}
 	detail := fmt.Sprintf("links +%d, %s, %d requests, %d missing, %d refused, settled by %s", part.Links,
-		textTold(p.Rendered.Before.Text, len(d.Text)), p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused, p.Rendered.Settled)
-	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: job.ID, At: p.Rendered.At, URL: p.Task.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictDone,
-		Detail: detail, Duration: p.Rendered.Wall, Bytes: p.Bytes, Attempt: 1, Depth: p.Task.Depth, ContentType: d.ContentType,
-		Digest: p.Rendered.Digest, Referrer: p.Task.Referrer, Epoch: p.Task.Epoch})
+		textTold(p.Rendered.Before.Text, len(d.Text)), p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused,
+		p.Rendered.Settled)
+	return h.st.Attempts.Append(ctx,
+		crawl.LogLine{Job: job.ID, At: p.Rendered.At, URL: p.Task.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictDone,
+			Detail: detail, Duration: p.Rendered.Wall, Bytes: p.Bytes, Attempt: 1, Depth: p.Task.Depth,
+			ContentType: d.ContentType, Digest: p.Rendered.Digest, Referrer: p.Task.Referrer, Epoch: p.Task.Epoch})
 }

@@ -18,7 +18,8 @@ type amended struct {
 	line crawl.LogLine
 }
 
-func (s *amended) Amend(_ context.Context, _ crawl.JobID, _ weburl.URL, _ int, change func(*crawl.Record)) (bool, error) {
+func (s *amended) Amend(_ context.Context, _ crawl.JobID, _ weburl.URL, _ int,
+	change func(*crawl.Record)) (bool, error) {
 	s.did = append(s.did, "amend")
 	change(s.record)
 	change(s.record) // messages come again
@@ -33,7 +34,8 @@ func (s *amended) Append(_ context.Context, lines ...crawl.LogLine) error {
 // countsAll is the test of a template that takes each render.
 type countsAll struct{ crawl.RenderStats }
 
-func (countsAll) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ uint64, change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error) {
+func (countsAll) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ uint64,
+	change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error) {
 	var t crawl.RenderTemplate
 	change(&t)
 	return t, nil
@@ -52,12 +54,18 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 		did   []string
 		log   string
 	}{
-		"more text":         {text: article + article, links: []string{old, fresh}, want: article + article, has: []string{old, fresh}, did: []string{"claim", "amend"}, log: "links +1, text +880 B, "},
-		"hardly less":       {text: article[5:], links: []string{fresh}, want: article[5:], has: []string{fresh}, did: []string{"claim", "amend"}, log: "links +1, text -5 B, "},
-		"a wall, and links": {text: "Subscribe", links: []string{fresh, fresh}, want: article, has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -871 B, so that the page's own is kept, "},
-		"a wall alone":      {text: "", want: article, has: []string{old}, did: []string{"amend"}, log: "links +0, text -880 B, so"},
-		"little, and gone":  {had: "a few words", text: "", links: []string{fresh}, want: "a few words", has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -11 B, so"},
-		"a wall of a copy":  {text: "Subscribe", links: []string{fresh}, copy: true, want: article, has: []string{old}, did: []string{"amend"}, log: "links +1, text -871 B, so"},
+		"more text": {text: article + article, links: []string{old, fresh}, want: article + article,
+			has: []string{old, fresh}, did: []string{"claim", "amend"}, log: "links +1, text +880 B, "},
+		"hardly less": {text: article[5:], links: []string{fresh}, want: article[5:], has: []string{fresh},
+			did: []string{"claim", "amend"}, log: "links +1, text -5 B, "},
+		"a wall, and links": {text: "Subscribe", links: []string{fresh, fresh}, want: article, has: []string{old, fresh},
+			did: []string{"amend"}, log: "links +1, text -871 B, so that the page's own is kept, "},
+		"a wall alone": {text: "", want: article, has: []string{old}, did: []string{"amend"},
+			log: "links +0, text -880 B, so"},
+		"little, and gone": {had: "a few words", text: "", links: []string{fresh}, want: "a few words",
+			has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -11 B, so"},
+		"a wall of a copy": {text: "Subscribe", links: []string{fresh}, copy: true, want: article, has: []string{old},
+			did: []string{"amend"}, log: "links +1, text -871 B, so"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			link := func(s string) crawl.Link { return crawl.Link{URL: mustURL(t, s)} }
@@ -74,7 +82,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			}
 			d.Page.Rendered = &crawl.Rendered{Before: crawl.Before{Text: len(had), Links: []uint64{linkHash(&first)}}}
 			job := testJob()
-			h := New(Stores{Jobs: crawl.StaticJobs{job.ID: &job}, Content: s, Pages: s, Unkept: s, Attempts: s, Renders: countsAll{}},
+			h := New(Stores{Jobs: crawl.StaticJobs{job.ID: &job}, Content: s, Pages: s, Unkept: s, Attempts: s,
+				Renders: countsAll{}},
 				slog.New(slog.DiscardHandler))
 			if _, err := h.Handle(t.Context(), d); err != nil {
 				t.Fatal(err)

@@ -18,14 +18,15 @@ func TestSoft404(t *testing.T) {
 		repeated    bool
 		want        revisit.Result
 	}{
-		"not found":              {"Not found", "There is no such page.", crawl.KindPage, true, revisit.Missing},
-		"error 404":              {"Error 404", "There is no such page.", crawl.KindPage, true, revisit.Missing},
-		"no page says the same":  {"Not found", "There is no such page.", crawl.KindPage, false, revisit.Seen},
-		"a number of its own":    {"Item 12", "There is one.", crawl.KindPage, true, revisit.Seen},
-		"a price":                {"An item", "It costs 30 EUR.", crawl.KindPage, true, revisit.Seen},
-		"a month":                {"The fair", "It is in November.", crawl.KindPage, true, revisit.Seen},
-		"no text":                {"Photo", " ", crawl.KindPage, true, revisit.Seen},
-		"much text":              {"Not found", strings.Repeat("There is much to read. ", 30), crawl.KindPage, true, revisit.Seen},
+		"not found":             {"Not found", "There is no such page.", crawl.KindPage, true, revisit.Missing},
+		"error 404":             {"Error 404", "There is no such page.", crawl.KindPage, true, revisit.Missing},
+		"no page says the same": {"Not found", "There is no such page.", crawl.KindPage, false, revisit.Seen},
+		"a number of its own":   {"Item 12", "There is one.", crawl.KindPage, true, revisit.Seen},
+		"a price":               {"An item", "It costs 30 EUR.", crawl.KindPage, true, revisit.Seen},
+		"a month":               {"The fair", "It is in November.", crawl.KindPage, true, revisit.Seen},
+		"no text":               {"Photo", " ", crawl.KindPage, true, revisit.Seen},
+		"much text": {"Not found", strings.Repeat("There is much to read. ", 30), crawl.KindPage, true,
+			revisit.Seen},
 		"a sitemap without text": {"", "", crawl.KindSitemap, true, revisit.Seen},
 	} {
 		d := &crawl.Document{Page: crawl.Page{Task: crawl.Task{Kind: c.kind, Visit: 2}}, Title: c.title, Text: c.text}

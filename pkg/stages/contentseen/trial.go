@@ -51,7 +51,8 @@ func (h *Handler) tryHost(ctx context.Context, job *crawl.Job, d *crawl.Document
 	}
 	if trial.Verdict != crawl.HostOpen {
 		h.judged.add(key)
-		h.log.Debug("host judged", "job", job.ID, "host", t.URL.HostKey(), "on topic", trial.Verdict == crawl.HostOn, "why", trial.Why())
+		h.log.Debug("host judged", "job", job.ID, "host", t.URL.HostKey(), "on topic", trial.Verdict == crawl.HostOn,
+			"why", trial.Why())
 	}
 	return nil
 }

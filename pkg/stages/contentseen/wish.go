@@ -73,7 +73,8 @@ const (
 
 // withRender adds to the links of a page that the page is to be rendered, where it is. Its links are complete then when
 // the render's are.
-func (h *Handler) withRender(ctx context.Context, job *crawl.Job, d *crawl.Document, out []crawl.Event) ([]crawl.Event, error) {
+func (h *Handler) withRender(ctx context.Context, job *crawl.Job, d *crawl.Document,
+	out []crawl.Event) ([]crawl.Event, error) {
 	r, err := h.wish(ctx, job, d)
 	if err != nil {
 		return nil, fmt.Errorf("render of %s: %w", d.Page.Task.URL, err)
@@ -126,8 +127,9 @@ func (h *Handler) leftOut(ctx context.Context, d *crawl.Document, why string) er
 		return nil
 	}
 	t := &d.Page.Task
-	return h.st.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: time.Now(), URL: t.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictFailed,
-		Reason: "render-full", Attempt: 1, Detail: why, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
+	return h.st.Attempts.Append(ctx,
+		crawl.LogLine{Job: t.Job, At: time.Now(), URL: t.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictFailed,
+			Reason: "render-full", Attempt: 1, Detail: why, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
 }
 
 func linkHash(l *crawl.Link) uint64 { return xxh3.HashString(l.URL.String()) }
@@ -202,8 +204,8 @@ func (h *Handler) seen(ctx context.Context, job crawl.JobID, host string, templa
 	if err != nil {
 		return t, err
 	}
-	t = seenTemplate{state: stored.State, pinned: stored.Switch, since: stored.Since, sent: stored.Sent, gained: stored.Gained,
-		ended: stored.Renders, at: time.Now()}
+	t = seenTemplate{state: stored.State, pinned: stored.Switch, since: stored.Since, sent: stored.Sent,
+		gained: stored.Gained, ended: stored.Renders, at: time.Now()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen == nil || len(w.seen) >= maxSeen {

@@ -33,7 +33,8 @@ func (c *cache) add(m uint64)      { c.slots[m&c.mask].Store(m &^ infoMask) }
 // lookUp returns the marks of n URLs, which of them the cache has, and how many; none where all are to be asked for
 // anew. The slots are read one right after the other, so that the processor waits for several at once: each is a miss
 // of its caches.
-func (c *cache) lookUp(n int, key func(i int) weburl.Key, salt uint64, anew bool) (marks []uint64, has []bool, known int) {
+func (c *cache) lookUp(n int, key func(i int) weburl.Key, salt uint64,
+	anew bool) (marks []uint64, has []bool, known int) {
 	marks, has = make([]uint64, n), make([]bool, n)
 	for i := range marks {
 		marks[i] = mark(key(i), salt)

@@ -193,7 +193,8 @@ func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
 func saltOf(job *crawl.Job) uint64 { return xxh3.HashString(string(job.ID)) }
 
 // claim returns the tasks that are to be queued.
-func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery, tasks []crawl.Task) ([]crawl.Task, error) {
+func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery,
+	tasks []crawl.Task) ([]crawl.Task, error) {
 	key := func(i int) weburl.Key { return tasks[i].URL.Key() }
 	marks, has, known := h.cache.lookUp(len(tasks), key, saltOf(job), d.Repeat)
 	asked, askedMarks := make([]crawl.Task, 0, len(tasks)-known), marks[:0]
@@ -224,7 +225,8 @@ func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery
 }
 
 // fresh are the tasks that were claimed and that no budget dismisses. It uses the room of asked.
-func (h *Handler) fresh(ctx context.Context, job *crawl.Job, asked []crawl.Task, marks []uint64, answers []crawl.Claimed) (fresh []crawl.Task, err error) {
+func (h *Handler) fresh(ctx context.Context, job *crawl.Job, asked []crawl.Task, marks []uint64,
+	answers []crawl.Claimed) (fresh []crawl.Task, err error) {
 	fresh = asked[:0]
 	for i, a := range answers {
 		if a == crawl.Known {
@@ -304,8 +306,9 @@ func (h *Handler) dismiss(ctx context.Context, job *crawl.Job, t *crawl.Task, re
 	if err := h.deps.Ledger.Finish(ctx, job.ID, entry); err != nil {
 		return fmt.Errorf("exclude %s: %w", t.URL, err)
 	}
-	return h.deps.Attempts.Append(ctx, crawl.LogLine{Job: t.Job, At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
-		Reason: reason, Detail: rule, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch, Relevance: t.Relevance})
+	return h.deps.Attempts.Append(ctx,
+		crawl.LogLine{Job: t.Job, At: now, URL: t.URL, Kind: t.Kind, Verdict: crawl.VerdictExcluded,
+			Reason: reason, Detail: rule, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch, Relevance: t.Relevance})
 }
 
 // excluded sets the marks of excluded URLs apart from those of claimed ones.
@@ -333,8 +336,9 @@ func (h *Handler) exclude(ctx context.Context, job *crawl.Job, d pipeline.Delive
 	for i, a := range answers {
 		h.cache.add(askedMarks[i])
 		if x := asked[i]; a != crawl.Known {
-			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded, Reason: x.Reason,
-				Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch, Relevance: x.Relevance})
+			lines = append(lines, crawl.LogLine{Job: job.ID, At: now, URL: x.URL, Verdict: crawl.VerdictExcluded,
+				Reason: x.Reason, Detail: x.Rule, Kind: x.Kind, Depth: x.Depth, Referrer: x.Referrer, Epoch: x.Epoch,
+				Relevance: x.Relevance})
 		}
 	}
 	if len(lines) == 0 {

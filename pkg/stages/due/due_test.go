@@ -27,10 +27,12 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{claims: map[weburl.Key]crawl.MessageID{}, out: map[weburl.Key]crawl.MessageID{}, spent: map[string]int{}}
+	return &memory{claims: map[weburl.Key]crawl.MessageID{}, out: map[weburl.Key]crawl.MessageID{},
+		spent: map[string]int{}}
 }
 
-func (m *memory) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (m *memory) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	urls := make([]weburl.URL, len(tasks))
 	for i := range tasks {
 		urls[i] = tasks[i].URL
@@ -38,7 +40,8 @@ func (m *memory) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, tas
 	return m.answer(m.claims, by, urls)
 }
 
-func (m *memory) Exclude(_ context.Context, _ crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (m *memory) Exclude(_ context.Context, _ crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	urls := make([]weburl.URL, len(excl))
 	for i := range excl {
 		urls[i] = excl[i].URL
@@ -46,7 +49,8 @@ func (m *memory) Exclude(_ context.Context, _ crawl.JobID, by crawl.MessageID, e
 	return m.answer(m.out, by, urls)
 }
 
-func (m *memory) answer(by map[weburl.Key]crawl.MessageID, id crawl.MessageID, urls []weburl.URL) ([]crawl.Claimed, error) {
+func (m *memory) answer(by map[weburl.Key]crawl.MessageID, id crawl.MessageID,
+	urls []weburl.URL) ([]crawl.Claimed, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -109,7 +113,8 @@ func claim(t *testing.T, raw ...string) *crawl.Claim {
 // +.
 func handle(t *testing.T, h *due.Handler, name string, repeat bool, c *crawl.Claim) []string {
 	t.Helper()
-	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child(name, 0), Repeat: repeat})
+	ctx := pipeline.WithDelivery(context.Background(),
+		pipeline.Delivery{ID: crawl.MessageID{}.Child(name, 0), Repeat: repeat})
 	events, err := h.Handle(ctx, c)
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +197,8 @@ func TestBudgetsBoundAHostALevelAndTheVariantsOfAQuery(t *testing.T) {
 		{"level", crawl.ReasonLevelBudget, func(j *crawl.Job) { j.PagesPerLevel = 1 },
 			[]string{"http://a.test/1", "http://a.test/2", "http://a.test/3", "http://b.test/1"}, 2},
 		{"variants", crawl.ReasonVariantBudget, func(j *crawl.Job) { j.QueryVariants = 2 },
-			[]string{"http://a.test/?q=1", "http://a.test/?q=2", "http://a.test/?q=3", "http://a.test/?r=1", "http://a.test/"}, 4},
+			[]string{"http://a.test/?q=1", "http://a.test/?q=2", "http://a.test/?q=3", "http://a.test/?r=1", "http://a.test/"},
+			4},
 		{"none", "", func(*crawl.Job) {}, []string{"http://a.test/?q=1", "http://a.test/?q=2", "http://a.test/?q=3"}, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -202,7 +208,8 @@ func TestBudgetsBoundAHostALevelAndTheVariantsOfAQuery(t *testing.T) {
 			got := handle(t, m.due(job), "one", false, c)
 			over := len(tc.urls) - tc.fresh
 			if len(got) != tc.fresh || len(m.done) != over || len(m.lines) != over {
-				t.Fatalf("%d fresh, %d excluded, %d lines; want %d, %d, %d", len(got), len(m.done), len(m.lines), tc.fresh, over, over)
+				t.Fatalf("%d fresh, %d excluded, %d lines; want %d, %d, %d", len(got), len(m.done), len(m.lines), tc.fresh, over,
+					over)
 			}
 			for i := range m.done {
 				if m.done[i].Reason != tc.reason || m.lines[i].Verdict != crawl.VerdictExcluded || m.lines[i].Reason != tc.reason {
@@ -257,7 +264,8 @@ func TestAnExclusionIsLoggedOnce(t *testing.T) {
 func TestNoExclusionGoesUnlogged(t *testing.T) {
 	m := newMemory()
 	h := m.due(aJob())
-	c := &crawl.Claim{Batch: crawl.Batch{Job: "j", Exclusions: []crawl.Exclusion{{URL: claim(t, "http://x.test/").Tasks[0].URL}}}}
+	c := &crawl.Claim{Batch: crawl.Batch{Job: "j",
+		Exclusions: []crawl.Exclusion{{URL: claim(t, "http://x.test/").Tasks[0].URL}}}}
 	m.broken = true
 	ctx := pipeline.WithDelivery(context.Background(), pipeline.Delivery{ID: crawl.MessageID{}.Child("one", 0)})
 	if _, err := h.Handle(ctx, c); err == nil {

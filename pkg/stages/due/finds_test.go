@@ -30,8 +30,8 @@ func TestFindsOfAURL(t *testing.T) {
 	if !c.has(m) || c.has(m^1<<40) {
 		t.Error("the cache forgot the URL, or knows another")
 	}
-	for name, task := range map[string]crawl.Task{"seed": {Seed: true}, "sitemap": {Kind: crawl.KindSitemap}, "redirect": {Redirects: 1},
-		"too deep": {Depth: maxDepth + 1}} {
+	for name, task := range map[string]crawl.Task{"seed": {Seed: true}, "sitemap": {Kind: crawl.KindSitemap},
+		"redirect": {Redirects: 1}, "too deep": {Depth: maxDepth + 1}} {
 		c.claimed(m, &task)
 		for range 100 {
 			if rises, _, _ := c.find(m); rises > 0 {

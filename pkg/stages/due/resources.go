@@ -16,7 +16,8 @@ const refusedFor = time.Hour
 
 // resources takes what renders ask for out of a batch: it is in no ledger, as it expires. It returns what is left, and
 // the tasks of resources that nobody fetches yet.
-func (h *Handler) resources(ctx context.Context, job *crawl.Job, c *crawl.Claim) (tasks []crawl.Task, excl []crawl.Exclusion, fresh []crawl.Task, err error) {
+func (h *Handler) resources(ctx context.Context, job *crawl.Job,
+	c *crawl.Claim) (tasks []crawl.Task, excl []crawl.Exclusion, fresh []crawl.Task, err error) {
 	tasks, excl = c.Tasks, c.Exclusions
 	some := false
 	for i := range tasks {
@@ -29,7 +30,8 @@ func (h *Handler) resources(ctx context.Context, job *crawl.Job, c *crawl.Claim)
 		return tasks, excl, nil, nil
 	}
 	if h.deps.Resources == nil {
-		return nil, nil, nil, crawl.Permanent(fmt.Errorf("job %s asks for resources of renders; no store for them is open here", job.ID))
+		return nil, nil, nil, crawl.Permanent(
+			fmt.Errorf("job %s asks for resources of renders; no store for them is open here", job.ID))
 	}
 	now := time.Now()
 	tasks, excl = nil, nil // events are not changed
@@ -57,7 +59,8 @@ func (h *Handler) resources(ctx context.Context, job *crawl.Job, c *crawl.Claim)
 }
 
 // want returns the tasks of resources that are to be fetched.
-func (h *Handler) want(ctx context.Context, job *crawl.Job, now time.Time, asked []crawl.Task) (fresh []crawl.Task, err error) {
+func (h *Handler) want(ctx context.Context, job *crawl.Job, now time.Time,
+	asked []crawl.Task) (fresh []crawl.Task, err error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
@@ -96,9 +99,10 @@ func (h *Handler) gained(ctx context.Context, job *crawl.Job, c *crawl.Claim, fr
 		return nil
 	}
 	worth := job.Render.Filled().Worth.D()
-	_, err := h.deps.Renders.ChangeTemplate(ctx, job.ID, c.Render.Host, c.Render.Template, func(t *crawl.RenderTemplate) bool {
-		return decide.Links(t, c.Render.By, n, worth, time.Now())
-	})
+	_, err := h.deps.Renders.ChangeTemplate(ctx, job.ID, c.Render.Host, c.Render.Template,
+		func(t *crawl.RenderTemplate) bool {
+			return decide.Links(t, c.Render.By, n, worth, time.Now())
+		})
 	if err != nil {
 		return fmt.Errorf("note what the render of a page of %s gained: %w", c.Render.Host, err)
 	}

@@ -38,7 +38,8 @@ func (*nodes) Owner(_ context.Context, u weburl.URL) (string, error) {
 
 func (m *memory) dueOf(owners crawl.Owners, following crawl.Following) *due.Handler {
 	job := aJob()
-	return due.New(due.Deps{URLs: m, Ledger: m, Budgets: m, Attempts: m, Jobs: crawl.StaticJobs{job.ID: job}, Owners: owners, Following: following})
+	return due.New(due.Deps{URLs: m, Ledger: m, Budgets: m, Attempts: m, Jobs: crawl.StaticJobs{job.ID: job},
+		Owners: owners, Following: following})
 }
 
 func delivered(name string) context.Context {
@@ -64,7 +65,8 @@ func TestFreshTasksGoToTheirOwners(t *testing.T) {
 	}
 	want(t, got, "b http://b.test/1", "b http://b.test/2", " http://a.test/1", " http://a.test/2", "c http://c.test/")
 	if claimed != len(c.Tasks) {
-		t.Errorf("the owners were asked when %d of %d URLs were claimed: who became owner in between would not hear of the others", claimed, len(c.Tasks))
+		t.Errorf("the owners were asked when %d of %d URLs were claimed: who became owner in between would not hear of the "+
+			"others", claimed, len(c.Tasks))
 	}
 	// A table that is not there fails the message; what it claimed is fresh for it again.
 	owners.err = errors.New("no ring")
@@ -115,7 +117,8 @@ func TestAShareIsClaimedOnceItsTasksArePublished(t *testing.T) {
 			if tt.fails {
 				b.refuse = errors.New("the owner's broker is away")
 			}
-			cfg := pipeline.Config{Name: "due", Topic: crawl.TopicDUE, Workers: bus.Workers{Min: 1, Max: 1}, Log: slog.New(slog.DiscardHandler)}
+			cfg := pipeline.Config{Name: "due", Topic: crawl.TopicDUE, Workers: bus.Workers{Min: 1, Max: 1},
+				Log: slog.New(slog.DiscardHandler)}
 			if err := pipeline.Run[*crawl.Claim](t.Context(), b, cfg, newMemory().dueOf(nil, f)); err != nil {
 				t.Fatal(err)
 			}
@@ -148,9 +151,11 @@ func TestLinksOfATrackedPageThatWereLostAreFreshForItAgain(t *testing.T) {
 		return c
 	}
 	here, there := m.dueOf(nil, nil), m.dueOf(nil, nil)
-	want(t, handle(t, here, "one", false, split(false, 1, "http://a.test/", "http://b.test/")), "http://a.test/", "http://b.test/")
+	want(t, handle(t, here, "one", false, split(false, 1, "http://a.test/", "http://b.test/")), "http://a.test/",
+		"http://b.test/")
 	want(t, handle(t, there, "another page", false, claim(t, "http://b.test/")))
-	want(t, handle(t, there, "two", false, split(true, 2, "http://b.test/", "http://a.test/")), "http://b.test/+", "http://a.test/+")
+	want(t, handle(t, there, "two", false, split(true, 2, "http://b.test/", "http://a.test/")), "http://b.test/+",
+		"http://a.test/+")
 	want(t, handle(t, there, "a third page", true, claim(t, "http://b.test/")))
 	t.Run("control: in the name of the message, or from the cache, they are lost", func(t *testing.T) {
 		untracked := split(true, 2, "http://b.test/", "http://a.test/")

@@ -47,18 +47,21 @@ func TestExchangesAreArchivedAsDecoded(t *testing.T) {
 		if path == "/odd" || path == "/same" {
 			want = nil
 		}
-		if !bytes.Equal(x.Body, want) || x.URL.String() != url+path || x.Started.IsZero() || x.Duration <= 0 || x.Addr != loopback ||
-			x.NotModified != (path == "/same") || !strings.HasPrefix(x.Status, fmt.Sprint(r.Status)) || x.Proto != "HTTP/1.1" {
+		if !bytes.Equal(x.Body, want) || x.URL.String() != url+path || x.Started.IsZero() || x.Duration <= 0 ||
+			x.Addr != loopback || x.NotModified != (path == "/same") || !strings.HasPrefix(x.Status, fmt.Sprint(r.Status)) ||
+			x.Proto != "HTTP/1.1" {
 			t.Errorf("%s: %+v", path, x)
 		}
-		if x.RequestHeader.Get("Host") == "" || x.RequestHeader.Get("User-Agent") == "" || x.ResponseHeader.Get("Content-Encoding") != "" {
+		if x.RequestHeader.Get("Host") == "" || x.RequestHeader.Get("User-Agent") == "" ||
+			x.ResponseHeader.Get("Content-Encoding") != "" {
 			t.Errorf("%s: headers %v, %v", path, x.RequestHeader, x.ResponseHeader)
 		}
 		if n := x.ResponseHeader.Get("Content-Length"); path != "/same" && n != fmt.Sprint(len(want)) {
 			t.Errorf("%s: Content-Length %s, want %d", path, n, len(want))
 		}
 	}
-	if r := b.mem.exchanges[0]; r.ResponseHeader.Get("X-Archive-Orig-Content-Encoding") != "gzip" || r.Truncated != "" || r.Digest.IsZero() {
+	if r := b.mem.exchanges[0]; r.ResponseHeader.Get("X-Archive-Orig-Content-Encoding") != "gzip" || r.Truncated != "" ||
+		r.Digest.IsZero() {
 		t.Errorf("page: %+v", r)
 	}
 	if b.mem.exchanges[4].Truncated == "" {

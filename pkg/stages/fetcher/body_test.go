@@ -279,8 +279,8 @@ func TestPatternsOfMediaTypes(t *testing.T) {
 		want     bool
 	}{
 		{nil, "image/png", true}, {[]string{"text/*"}, "text/css", true}, {[]string{"Text/*"}, "text/css", true},
-		{[]string{"text/*"}, "textual/x", false}, {[]string{"*/*"}, "a/b", true}, {[]string{"text/html"}, "text/htmlx", false},
-		{[]string{"a/b", "TEXT/HTML"}, "text/html", true},
+		{[]string{"text/*"}, "textual/x", false}, {[]string{"*/*"}, "a/b", true},
+		{[]string{"text/html"}, "text/htmlx", false}, {[]string{"a/b", "TEXT/HTML"}, "text/html", true},
 	} {
 		if got := accepts(tc.patterns, tc.media); got != tc.want {
 			t.Errorf("accepts(%q, %q) = %v", tc.patterns, tc.media, got)

@@ -90,7 +90,8 @@ func (x *httpExchange) noTunnel(p *pool, e *tunnelError) error {
 // bySOCKS judges what a SOCKS proxy says: of the site, mostly.
 func (x *httpExchange) bySOCKS(p *pool, err error) error {
 	text := err.Error()
-	for _, site := range []string{"host unreachable", "connection refused", "network unreachable", "TTL expired", "not allowed by ruleset"} {
+	for _, site := range []string{"host unreachable", "connection refused", "network unreachable", "TTL expired",
+		"not allowed by ruleset"} {
 		if strings.Contains(text, site) {
 			return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "the proxy refused: " + plain(err)}
 		}

@@ -48,12 +48,14 @@ func (x browserExchange) Sent() http.Header { return http.Header{"User-Agent": {
 
 func (x browserExchange) Close() Contact {
 	x.closed++
-	return Contact{Started: beganRendering, Ended: beganRendering.Add(2 * time.Second), FirstByte: time.Second, Addr: loopback}
+	return Contact{Started: beganRendering, Ended: beganRendering.Add(2 * time.Second), FirstByte: time.Second,
+		Addr: loopback}
 }
 
 // page is the answer of a browser that rendered a page.
 func page(code int) Answer {
-	return Answer{Code: code, Status: http.StatusText(code), Proto: "HTTP/2.0", Length: -1, At: beganRendering.Add(time.Second),
+	return Answer{Code: code, Status: http.StatusText(code), Proto: "HTTP/2.0", Length: -1,
+		At:     beganRendering.Add(time.Second),
 		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}, "Retry-After": {"7"}}}
 }
 
@@ -71,14 +73,19 @@ func TestAnotherClient(t *testing.T) {
 		reason  string
 		bodies  int
 	}{
-		"a page":                    {browser{answer: page(200), body: strings.NewReader("<p>rendered")}, crawl.VerdictDone, "", 1},
-		"a page that is too long":   {browser{answer: page(200), body: strings.NewReader(strings.Repeat("x", 9000))}, crawl.VerdictDone, "", 1},
-		"nothing":                   {browser{answer: page(404), body: strings.NewReader("")}, crawl.VerdictGone, crawl.ReasonStatus, 0},
-		"a server that wants rest":  {browser{answer: page(503), body: strings.NewReader("")}, crawl.VerdictRetry, crawl.ReasonStatus, 0},
-		"a fault that it tells":     {browser{err: hang}, crawl.VerdictRefused, "hang", 0},
-		"a fault of the network":    {browser{err: io.ErrUnexpectedEOF}, crawl.VerdictRetry, crawl.ReasonBroken, 0},
-		"a fault while it is read":  {browser{answer: page(200), body: brokenBody(hang)}, crawl.VerdictRefused, "hang", 0},
-		"a body that is not whole":  {browser{answer: page(200), body: brokenBody(io.ErrUnexpectedEOF)}, crawl.VerdictRetry, crawl.ReasonBroken, 0},
+		"a page": {browser{answer: page(200), body: strings.NewReader("<p>rendered")}, crawl.VerdictDone,
+			"", 1},
+		"a page that is too long": {browser{answer: page(200), body: strings.NewReader(strings.Repeat("x", 9000))},
+			crawl.VerdictDone, "", 1},
+		"nothing": {browser{answer: page(404), body: strings.NewReader("")}, crawl.VerdictGone,
+			crawl.ReasonStatus, 0},
+		"a server that wants rest": {browser{answer: page(503), body: strings.NewReader("")}, crawl.VerdictRetry,
+			crawl.ReasonStatus, 0},
+		"a fault that it tells":    {browser{err: hang}, crawl.VerdictRefused, "hang", 0},
+		"a fault of the network":   {browser{err: io.ErrUnexpectedEOF}, crawl.VerdictRetry, crawl.ReasonBroken, 0},
+		"a fault while it is read": {browser{answer: page(200), body: brokenBody(hang)}, crawl.VerdictRefused, "hang", 0},
+		"a body that is not whole": {browser{answer: page(200), body: brokenBody(io.ErrUnexpectedEOF)}, crawl.VerdictRetry,
+			crawl.ReasonBroken, 0},
 		"an error that has no name": {browser{err: errors.New("boom")}, crawl.VerdictRetry, crawl.ReasonBroken, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +102,8 @@ func TestAnotherClient(t *testing.T) {
 			if len(tc.client.asked) != 1 || tc.client.closed != 1 {
 				t.Errorf("%d requests, %d exchanges closed, want one", len(tc.client.asked), tc.client.closed)
 			}
-			if got := tc.client.asked[0]; got.Addr != loopback || got.FirstWait != time.Second || !got.Private || got.Task.URL.String() != "http://a.test/app" {
+			if got := tc.client.asked[0]; got.Addr != loopback || got.FirstWait != time.Second || !got.Private ||
+				got.Task.URL.String() != "http://a.test/app" {
 				t.Errorf("asked for %+v", got)
 			}
 			if !r.Started.Equal(beganRendering) || r.Ended.Sub(r.Started) != 2*time.Second || r.Addr != loopback {

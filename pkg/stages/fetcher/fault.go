@@ -42,8 +42,8 @@ func diagnose(err error) Fault {
 	if errors.As(err, &told) {
 		return told
 	}
-	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseCertificate, diagnoseName, diagnoseTime, diagnoseTLS, diagnoseConnect,
-		diagnoseAnswer} {
+	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseCertificate, diagnoseName, diagnoseTime,
+		diagnoseTLS, diagnoseConnect, diagnoseAnswer} {
 		if f, ok := test(err); ok {
 			return f
 		}
@@ -85,9 +85,11 @@ func diagnoseName(err error) (Fault, bool) {
 		return Fault{crawl.VerdictRefused, crawl.ReasonPrivateAddress, g.Error() +
 			"; --allow-private permits it (on a cluster, where fetch.allow_private_jobs does)"}, true
 	case errors.As(err, &d) && errors.Is(d.Kind, dnscache.ErrNoSuchHost):
-		return Fault{crawl.VerdictGone, crawl.ReasonNoSuchHost, "the host name " + d.Host + " does not exist or has no address"}, true
+		return Fault{crawl.VerdictGone, crawl.ReasonNoSuchHost,
+			"the host name " + d.Host + " does not exist or has no address"}, true
 	case errors.As(err, &d):
-		return Fault{crawl.VerdictRetry, crawl.ReasonDNS, "the address of " + d.Host + " could not be looked up: " + cut(d.Detail)}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonDNS,
+			"the address of " + d.Host + " could not be looked up: " + cut(d.Detail)}, true
 	}
 	return Fault{}, false
 }
@@ -125,7 +127,8 @@ func diagnoseTLS(err error) (Fault, bool) {
 	case errors.As(err, &cert):
 		return Fault{crawl.VerdictRefused, crawl.ReasonTLS, "the certificate is not valid: " + plain(cert.Err)}, true
 	case strings.Contains(text, "TLS handshake timeout"):
-		return Fault{crawl.VerdictRetry, crawl.ReasonTLS, "the TLS handshake took too long; limits.tls_handshake is the bound"}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonTLS,
+			"the TLS handshake took too long; limits.tls_handshake is the bound"}, true
 	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return Fault{crawl.VerdictRefused, crawl.ReasonTLS, "the server does not speak TLS at this port"}, true
 	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"), strings.HasPrefix(text, "tls: "):
@@ -140,7 +143,8 @@ func diagnoseConnect(err error) (Fault, bool) {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dial):
-		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection to " + dial.addr.String() + ": " + plain(dial.err)}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonConnect,
+			"no connection to " + dial.addr.String() + ": " + plain(dial.err)}, true
 	case errors.As(err, &op) && op.Op == "dial":
 		return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "no connection: " + plain(err)}, true
 	}
@@ -159,7 +163,8 @@ func diagnoseAnswer(err error) (Fault, bool) {
 	case errors.Is(err, errRepeated):
 		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errRepeated.Error()}, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection before the answer was complete"}, true
+		return Fault{crawl.VerdictRetry, crawl.ReasonBroken,
+			"the server closed the connection before the answer was complete"}, true
 	}
 	return Fault{}, false
 }
@@ -189,7 +194,8 @@ func plain(err error) string {
 }
 
 // noise is what net/http and its like put before what they have to say.
-var noise = []string{"net/http: ", "http: ", "http2: ", "tls: ", "x509: ", "remote error: ", "HTTP/1.x transport connection broken: "}
+var noise = []string{"net/http: ", "http: ", "http2: ", "tls: ", "x509: ", "remote error: ",
+	"HTTP/1.x transport connection broken: "}
 
 func cut(s string) string {
 	if len(s) <= maxDetail {

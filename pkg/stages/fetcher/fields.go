@@ -12,10 +12,11 @@ import (
 
 // ours are fields that a page's script does not set in a request of ours: who asks, what for, by which way, and how the
 // answer comes.
-var ours = map[string]bool{"User-Agent": true, "Accept-Encoding": true, "From": true, "Host": true, "Cookie": true, "Origin": true,
-	"Referer": true, "Connection": true, "Content-Length": true, "Transfer-Encoding": true, "Te": true, "Trailer": true, "Upgrade": true,
-	"Expect": true, "Range": true, "Forwarded": true, "Via": true, "X-Real-Ip": true, "X-Original-Url": true, "X-Rewrite-Url": true,
-	"X-Method-Override": true, "If-None-Match": true, "If-Modified-Since": true, "Keep-Alive": true, "Client-Ip": true, "True-Client-Ip": true}
+var ours = map[string]bool{"User-Agent": true, "Accept-Encoding": true, "From": true, "Host": true, "Cookie": true,
+	"Origin": true, "Referer": true, "Connection": true, "Content-Length": true, "Transfer-Encoding": true, "Te": true,
+	"Trailer": true, "Upgrade": true, "Expect": true, "Range": true, "Forwarded": true, "Via": true, "X-Real-Ip": true,
+	"X-Original-Url": true, "X-Rewrite-Url": true, "X-Method-Override": true, "If-None-Match": true,
+	"If-Modified-Since": true, "Keep-Alive": true, "Client-Ip": true, "True-Client-Ip": true}
 
 // addFields adds the fields that a page's script has set in its request.
 func addFields(h http.Header, t *crawl.Task) {
@@ -25,8 +26,9 @@ func addFields(h http.Header, t *crawl.Task) {
 	for line := range strings.Lines(t.Fields) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if ours[name] || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) || strings.HasPrefix(name, "Proxy-") ||
-			strings.HasPrefix(name, "Sec-") || strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "X-Http-Method") {
+		if ours[name] || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) ||
+			strings.HasPrefix(name, "Proxy-") || strings.HasPrefix(name, "Sec-") || strings.HasPrefix(name, "X-Forwarded") ||
+			strings.HasPrefix(name, "X-Http-Method") {
 			continue
 		}
 		h[name] = []string{value}

@@ -88,7 +88,8 @@ func (h *Handler) Handle(ctx context.Context, f *crawl.Fetch) ([]crawl.Event, er
 }
 
 // ask makes the request of a lease that robots.txt permits, unless the log-in or a plug-in keeps it: then out says why.
-func (h *Handler) ask(ctx context.Context, job *crawl.Job, f *crawl.Fetch, out *crawl.Outcome) (_ *crawl.Outcome, before []crawl.Event, err error) {
+func (h *Handler) ask(ctx context.Context, job *crawl.Job, f *crawl.Fetch,
+	out *crawl.Outcome) (_ *crawl.Outcome, before []crawl.Event, err error) {
 	login, ok := uint64(0), true
 	if job.Login.URL != "" {
 		if login, ok, err = h.logins.gate(ctx, job, f, out); err != nil {
@@ -131,7 +132,8 @@ func interrupted(f *crawl.Fetch) *crawl.Outcome {
 }
 
 // attempt makes the request and deals with the answer. An error is a fault of ours.
-func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch, login uint64, change crawl.RequestChange) (*crawl.Outcome, []crawl.Event, error) {
+func (h *Handler) attempt(ctx context.Context, job *crawl.Job, f *crawl.Fetch, login uint64,
+	change crawl.RequestChange) (*crawl.Outcome, []crawl.Event, error) {
 	a := &attempt{job: job, task: &f.Task, out: &crawl.Outcome{Task: f.Task}, login: login, change: change}
 	defer a.finish()
 	before, err := h.answer(ctx, a, f)
@@ -175,7 +177,8 @@ func (h *Handler) proxied(job *crawl.Job) bool {
 
 // send makes the request of a lease, and keeps the cookies that the answer sets.
 func (h *Handler) send(ctx context.Context, a *attempt, f *crawl.Fetch) error {
-	r := Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Bandwidth: f.Bandwidth, Private: h.private(a.job)}
+	r := Request{Job: a.job, Task: a.task, Addr: f.Addr, FirstWait: f.FirstWait, Bandwidth: f.Bandwidth,
+		Private: h.private(a.job)}
 	var err error
 	withCookies := a.task.Kind != crawl.KindRobots
 	if r.Header, err = h.personal(ctx, a.job, a.task.URL, withCookies); err != nil {

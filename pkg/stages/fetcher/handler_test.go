@@ -30,7 +30,8 @@ func TestPageIsSpooledHashedAndReported(t *testing.T) {
 	r := newBench(t, nil).get(url+"/p?q=1", nil)
 	r.want(t, crawl.VerdictDone, "")
 	want := crawl.Digest(sha256.Sum256([]byte(text)))
-	if r.page == nil || string(r.body) != text || r.page.Digest != want || r.Digest != want || r.page.Bytes != int64(len(text)) {
+	if r.page == nil || string(r.body) != text || r.page.Digest != want || r.Digest != want ||
+		r.page.Bytes != int64(len(text)) {
 		t.Fatalf("page %+v, body %q", r.page, r.body)
 	}
 	if r.page.ContentType != "Text/HTML; charset=utf-8" || r.ContentType != "text/html" || r.page.Truncated != "" {
@@ -130,7 +131,8 @@ func TestRequestTargetIsTheURLsOwnText(t *testing.T) {
 		fmt.Fprint(c, "HTTP/1.1 204 No Content\r\n\r\n")
 	})
 	b := newBench(t, nil)
-	for _, target := range []string{"/", "/a%zz", "/a|b", "/%E3%83%84?x=%20&y=a|b", "//x/y?z", "/a?", "/a;b=c/..x", "/'%2F'"} {
+	for _, target := range []string{"/", "/a%zz", "/a|b", "/%E3%83%84?x=%20&y=a|b", "//x/y?z", "/a?", "/a;b=c/..x",
+		"/'%2F'"} {
 		b.get(url+target, nil).want(t, crawl.VerdictDone, "")
 		if want := "GET " + target + " HTTP/1.1"; got != want {
 			t.Errorf("request line %q, want %q", got, want)
@@ -190,7 +192,8 @@ func TestRedirectThatLeadsNowhereIsRefused(t *testing.T) {
 		w.WriteHeader(http.StatusFound)
 	})
 	b := newBench(t, nil)
-	for _, to := range []string{"", "file:///etc/passwd", "javascript:alert(1)", "mailto:a@b", "http://", "http://a:99999/", "gopher://x"} {
+	for _, to := range []string{"", "file:///etc/passwd", "javascript:alert(1)", "mailto:a@b", "http://",
+		"http://a:99999/", "gopher://x"} {
 		r := b.get(url+"/?to="+queryEscape(to), nil)
 		r.want(t, crawl.VerdictRefused, crawl.ReasonRedirectTarget)
 		if r.links != nil || !strings.Contains(r.Detail, to) {
@@ -202,7 +205,8 @@ func TestRedirectThatLeadsNowhereIsRefused(t *testing.T) {
 	if r.links != nil {
 		t.Error("a redirect too many became a link")
 	}
-	b.get(url+"/?to=/x", func(f *crawl.Fetch) { f.Task.Redirects = b.job.Limits.Redirects - 1 }).want(t, crawl.VerdictDone, "")
+	b.get(url+"/?to=/x", func(f *crawl.Fetch) { f.Task.Redirects = b.job.Limits.Redirects - 1 }).want(t, crawl.VerdictDone,
+		"")
 }
 
 func TestRepeatedLeaseMakesNoRequest(t *testing.T) {
@@ -261,7 +265,8 @@ func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
 			t.Error("the copy of a lease ended before its request")
 		}
 	}()
-	b.read(handle(pipeline.WithDelivery(t.Context(), pipeline.Delivery{Repeat: true}), 8)).want(t, crawl.VerdictInterrupted, crawl.ReasonInterrupted)
+	b.read(handle(pipeline.WithDelivery(t.Context(), pipeline.Delivery{Repeat: true}), 8)).want(t,
+		crawl.VerdictInterrupted, crawl.ReasonInterrupted)
 	<-copied.waits // or else the copy may come when the request is over, and be a lease like any other
 	ended.Store(true)
 	close(answer)
@@ -271,7 +276,10 @@ func TestRepeatedLeaseWaitsForItsRequest(t *testing.T) {
 
 // The process may die between storing the rules and publishing what they name.
 func TestRepeatedRobotsLeaseNamesTheSitemapsAgain(t *testing.T) {
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Sitemap: /one.xml\nSitemap: /two.xml\n") })
+	url := serve(t, func(w http.ResponseWriter,
+		_ *http.Request) {
+		fmt.Fprint(w, "Sitemap: /one.xml\nSitemap: /two.xml\n")
+	})
 	b := newBench(t, nil)
 	u := parse(t, url+"/robots.txt")
 	lease := &crawl.Fetch{Task: crawl.Task{Job: "test", URL: u, Kind: crawl.KindRobots, For: u.Origin()}}

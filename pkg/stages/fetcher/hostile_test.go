@@ -23,20 +23,24 @@ func TestAnswersThatAreNotHTTP(t *testing.T) {
 		verdict crawl.Verdict
 		reason  string
 	}{
-		"nothing":            {"", crawl.VerdictRetry, crawl.ReasonBroken},
-		"HTTP/0.9":           {"<html>hello</html>", crawl.VerdictRetry, crawl.ReasonBroken},
-		"half a status":      {"HTTP/1.1 20", crawl.VerdictRetry, crawl.ReasonBroken},
-		"status in letters":  {"HTTP/1.1 OK\r\n\r\n", crawl.VerdictRetry, crawl.ReasonBroken},
-		"half a header":      {ok + "X-A: b", crawl.VerdictRetry, crawl.ReasonBroken},
-		"two lengths":        {ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
-		"negative length":    {ok + "Content-Length: -5\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
-		"short body":         {ok + "Content-Length: 50\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
-		"garbled chunks":     {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZZ\r\n", crawl.VerdictRetry, crawl.ReasonBroken},
-		"chunks cut":         {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", crawl.VerdictRetry, crawl.ReasonBroken},
-		"huge chunk":         {ok + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nx", crawl.VerdictRetry, crawl.ReasonBroken},
-		"switched protocols": {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", crawl.VerdictRefused, crawl.ReasonBroken},
-		"until it closes":    {ok + "\r\nhello", crawl.VerdictDone, ""},
-		"status 000":         {"HTTP/1.1 000 x\r\n\r\n", crawl.VerdictRefused, crawl.ReasonBroken},
+		"nothing":           {"", crawl.VerdictRetry, crawl.ReasonBroken},
+		"HTTP/0.9":          {"<html>hello</html>", crawl.VerdictRetry, crawl.ReasonBroken},
+		"half a status":     {"HTTP/1.1 20", crawl.VerdictRetry, crawl.ReasonBroken},
+		"status in letters": {"HTTP/1.1 OK\r\n\r\n", crawl.VerdictRetry, crawl.ReasonBroken},
+		"half a header":     {ok + "X-A: b", crawl.VerdictRetry, crawl.ReasonBroken},
+		"two lengths": {ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", crawl.VerdictRetry,
+			crawl.ReasonBroken},
+		"negative length": {ok + "Content-Length: -5\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
+		"short body":      {ok + "Content-Length: 50\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
+		"garbled chunks": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZZ\r\n", crawl.VerdictRetry,
+			crawl.ReasonBroken},
+		"chunks cut": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", crawl.VerdictRetry, crawl.ReasonBroken},
+		"huge chunk": {ok + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nx", crawl.VerdictRetry,
+			crawl.ReasonBroken},
+		"switched protocols": {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+			crawl.VerdictRefused, crawl.ReasonBroken},
+		"until it closes": {ok + "\r\nhello", crawl.VerdictDone, ""},
+		"status 000":      {"HTTP/1.1 000 x\r\n\r\n", crawl.VerdictRefused, crawl.ReasonBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := raw(t, func(c net.Conn, _ string) { fmt.Fprint(c, tc.answer); c.Close() })
@@ -145,27 +149,29 @@ func TestSlowServers(t *testing.T) {
 		bound   string
 		after   time.Duration
 	}{
-		"never answers":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, crawl.ReasonTimeout, "limits.first_byte", 30 * time.Second},
+		"never answers": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, crawl.ReasonTimeout,
+			"limits.first_byte", 30 * time.Second},
 		"stops":                {drip(5000, time.Hour), crawl.ReasonTimeout, "limits.idle", 30 * time.Second},
 		"a byte a second":      {drip(1, time.Second), crawl.ReasonTooSlow, "limits.min_rate", 30 * time.Second},
 		"fast enough, forever": {drip(2000, time.Second), crawl.ReasonTimeout, "limits.total", 180 * time.Second},
 		"in bursts":            {drip(1000, 20*time.Second), crawl.ReasonTooSlow, "limits.min_rate", 40 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(j *crawl.Job) { j.Limits.FirstByte, j.Limits.Idle = 30*s, 30*s }, tc.handler, func(b *bench, url string) {
-				start := time.Now()
-				r := b.get(url, nil)
-				r.want(t, crawl.VerdictRetry, tc.reason)
-				if !strings.Contains(r.Detail, tc.bound) {
-					t.Errorf("detail %q, want the bound %s", r.Detail, tc.bound)
-				}
-				if took := time.Since(start); took != tc.after || r.Ended.Sub(r.Started) != took {
-					t.Errorf("took %v, ended after %v, want %v", took, r.Ended.Sub(r.Started), tc.after)
-				}
-				if b.mem.Len() != 0 {
-					t.Error("a body that was cut by time stays in the spool")
-				}
-			})
+			inBubble(t, func(j *crawl.Job) { j.Limits.FirstByte, j.Limits.Idle = 30*s, 30*s }, tc.handler,
+				func(b *bench, url string) {
+					start := time.Now()
+					r := b.get(url, nil)
+					r.want(t, crawl.VerdictRetry, tc.reason)
+					if !strings.Contains(r.Detail, tc.bound) {
+						t.Errorf("detail %q, want the bound %s", r.Detail, tc.bound)
+					}
+					if took := time.Since(start); took != tc.after || r.Ended.Sub(r.Started) != took {
+						t.Errorf("took %v, ended after %v, want %v", took, r.Ended.Sub(r.Started), tc.after)
+					}
+					if b.mem.Len() != 0 {
+						t.Error("a body that was cut by time stays in the spool")
+					}
+				})
 		})
 	}
 }

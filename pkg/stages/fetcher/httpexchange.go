@@ -37,8 +37,9 @@ func (x *httpExchange) send(rt http.RoundTripper) error {
 		return x.explain(err)
 	}
 	x.resp = resp
-	x.wire = wire{ctx: x.ctx, src: resp.Body, watch: x.watch, last: x.replied, slow: x.slow, pace: pace{idle: x.limits.Idle.D(),
-		rate: int64(x.limits.MinRate), window: x.limits.MinRateWindow.D()}}
+	x.wire = wire{ctx: x.ctx, src: resp.Body, watch: x.watch, last: x.replied, slow: x.slow,
+		pace: pace{idle: x.limits.Idle.D(),
+			rate: int64(x.limits.MinRate), window: x.limits.MinRateWindow.D()}}
 	return nil
 }
 

@@ -87,7 +87,8 @@ func originsOf(site string, seeds []string) []string {
 func (id *identity) addHeaders(job *crawl.Job, seeds []string) error {
 	for i, h := range job.Headers {
 		f := siteField{name: http.CanonicalHeaderKey(h.Name), value: h.Value}
-		f.add = slices.ContainsFunc(job.Headers[:i], func(b crawl.HeaderRule) bool { return http.CanonicalHeaderKey(b.Name) == f.name })
+		f.add = slices.ContainsFunc(job.Headers[:i],
+			func(b crawl.HeaderRule) bool { return http.CanonicalHeaderKey(b.Name) == f.name })
 		if h.URL != "" || secret.IsReference(h.Value) {
 			f.origins = originsOf(h.URL, seeds)
 		}
@@ -129,7 +130,8 @@ func (id *identity) addCookies(job *crawl.Job, seeds []string) error {
 			return secretFault(fmt.Sprintf("cookie[%d].value", i), err)
 		}
 		id.given[value] = true
-		id.cookies = append(id.cookies, siteCookie{originsOf(c.URL, seeds), cookies.Cookie{Name: c.Name, Value: value, Path: "/"}})
+		id.cookies = append(id.cookies,
+			siteCookie{originsOf(c.URL, seeds), cookies.Cookie{Name: c.Name, Value: value, Path: "/"}})
 	}
 	if job.CookiesFile == "" {
 		return nil
@@ -178,7 +180,8 @@ func CheckCookies(job *crawl.Job) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		err = at.Err
 	}
-	return &crawl.KeyError{Key: "cookies_file", Problem: fmt.Sprintf("%s: %v: name a file of cookies in Netscape's format", job.CookiesFile, err)}
+	return &crawl.KeyError{Key: "cookies_file",
+		Problem: fmt.Sprintf("%s: %v: name a file of cookies in Netscape's format", job.CookiesFile, err)}
 }
 
 // gets reports whether a URL's origin is among origins. Credentials for http at its usual port may go to https at its

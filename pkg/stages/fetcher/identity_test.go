@@ -106,20 +106,21 @@ func TestWhatIsSentToWhom(t *testing.T) {
 	mem := &memory{}
 	b := newBench(t, func(_ *Config, d *Deps, j *crawl.Job) {
 		j.Seeds, j.AcceptLanguage = []string{own.URL}, "de,en;q=0.5"
-		j.Headers = []crawl.HeaderRule{{Name: "x-all", Value: "1"}, {Name: "X-All", Value: "2"}, {Name: "X-Key", Value: "k ${IDENTITY_TOKEN}"},
-			{Name: "X-Other", Value: "3", URL: other.URL}}
+		j.Headers = []crawl.HeaderRule{{Name: "x-all", Value: "1"}, {Name: "X-All", Value: "2"},
+			{Name: "X-Key", Value: "k ${IDENTITY_TOKEN}"}, {Name: "X-Other", Value: "3", URL: other.URL}}
 		j.Auth = []crawl.AuthRule{{User: "ada", Password: "file:" + file}, {URL: other.URL, Bearer: "${IDENTITY_TOKEN}"}}
 		j.Cookie = []crawl.CookieRule{{Name: "s", Value: "${IDENTITY_TOKEN}"}}
 		d.Archive = mem
 	})
 	b.get(own.URL+"/x", nil)
-	want := map[string]string{"Accept-Language": "de,en;q=0.5", "X-All": "1 2", "X-Key": "k t-secret", "X-Other": "", "Cookie": "s=t-secret",
-		"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("ada:p:w secret"))}
+	want := map[string]string{"Accept-Language": "de,en;q=0.5", "X-All": "1 2", "X-Key": "k t-secret", "X-Other": "",
+		"Cookie": "s=t-secret", "Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("ada:p:w secret"))}
 	wantHeader(t, "the seed's host", own.last(), want)
 	b.get(other.URL+"/x", nil)
 	maps.Copy(want, map[string]string{"X-Key": "", "X-Other": "3", "Cookie": "", "Authorization": "Bearer t-secret"})
 	wantHeader(t, "the other host", other.last(), want)
-	if text := fmt.Sprint(mem.exchanges[0].RequestHeader, mem.exchanges[1].RequestHeader); strings.Contains(text, "t-secret") || strings.Contains(text, "Basic ") ||
+	if text := fmt.Sprint(mem.exchanges[0].RequestHeader, mem.exchanges[1].RequestHeader); strings.Contains(text,
+		"t-secret") || strings.Contains(text, "Basic ") ||
 		!strings.Contains(text, "X-All:[1 2]") || strings.Count(text, redacted) != 4 {
 		t.Errorf("archived: %s", text)
 	}
@@ -144,10 +145,12 @@ func TestCredentialsMayGoUpToHTTPSAndNeverDown(t *testing.T) {
 		site, url string
 		want      bool
 	}{
-		{"http://a.test", "https://a.test/x", true}, {"https://a.test", "http://a.test/", false}, {"http://a.test:8000", "https://a.test:8000/", false},
-		{"http://a.test", "http://a.test:8000/", false}, {"http://a.test", "https://a.test:8443/", false}, {"https://a.test:443", "https://a.test/", true},
+		{"http://a.test", "https://a.test/x", true}, {"https://a.test", "http://a.test/", false},
+		{"http://a.test:8000", "https://a.test:8000/", false}, {"http://a.test", "http://a.test:8000/", false},
+		{"http://a.test", "https://a.test:8443/", false}, {"https://a.test:443", "https://a.test/", true},
 		{"https://a.test", "https://www.a.test/", false}, {"http://a.test", "https://b.test/", false},
-		{"https://a test", "https://seed.test/", false}, {"http://[::1", "https://seed.test/", false}, {"", "https://seed.test/", true},
+		{"https://a test", "https://seed.test/", false}, {"http://[::1", "https://seed.test/", false},
+		{"", "https://seed.test/", true},
 	} {
 		if got := gets(originsOf(tc.site, []string{"https://seed.test"}), parse(t, tc.url)); got != tc.want {
 			t.Errorf("%s to %s: %v", tc.site, tc.url, got)
@@ -162,7 +165,8 @@ func TestASecretThatCannotBeRead(t *testing.T) {
 		j.Auth = []crawl.AuthRule{{User: "ada", Password: "${IDENTITY_NOBODY_SET}"}}
 	})
 	r := b.get(own.URL, nil)
-	if r.Verdict != crawl.VerdictRetry || r.Reason != crawl.ReasonSecret || !strings.Contains(r.Detail, "IDENTITY_NOBODY_SET") || len(own.seen) > 0 {
+	if r.Verdict != crawl.VerdictRetry || r.Reason != crawl.ReasonSecret ||
+		!strings.Contains(r.Detail, "IDENTITY_NOBODY_SET") || len(own.seen) > 0 {
 		t.Errorf("%v %s %s, %d requests", r.Verdict, r.Reason, r.Detail, len(own.seen))
 	}
 	t.Setenv("IDENTITY_NOBODY_SET", "now")
@@ -202,7 +206,10 @@ func TestCookiesAreKept(t *testing.T) {
 // A crawl without cookies asks the store once, whatever the number of pages.
 func TestAJobWithoutCookiesCostsNoLookUp(t *testing.T) {
 	own, store := newMirror(t), &memJars{}
-	b := newBench(t, func(_ *Config, d *Deps, j *crawl.Job) { d.Jars, d.OwnJars, j.Seeds = store, true, []string{own.URL} })
+	b := newBench(t, func(_ *Config, d *Deps, j *crawl.Job) {
+		d.Jars, d.OwnJars, j.Seeds = store, true,
+			[]string{own.URL}
+	})
 	for range 20 {
 		b.get(own.URL, nil)
 	}

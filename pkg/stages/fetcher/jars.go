@@ -131,7 +131,8 @@ func jarCost(jar *crawl.Jar) int64 {
 
 // update changes the jar of a site. change gets a copy and reports whether there is anything to store; it may be called
 // more than once. It returns the jar as it is then.
-func (j *jars) update(ctx context.Context, job *crawl.Job, host string, change func(*crawl.Jar) bool) (*crawl.Jar, error) {
+func (j *jars) update(ctx context.Context, job *crawl.Job, host string,
+	change func(*crawl.Jar) bool) (*crawl.Jar, error) {
 	site := cookies.Site(host)
 	jar, err := j.get(ctx, job, host)
 	if err == nil && jar == nil {

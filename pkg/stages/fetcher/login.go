@@ -34,9 +34,10 @@ type lack struct {
 
 // Bounds of log-ins.
 const (
-	failureRest  = time.Hour        // until a log-in that did not come about is tried again
-	maxFruitless = 5                // log-ins one after the other without a page that shows the check
-	holdFor      = 15 * time.Second // after the death of a fetcher that was logging in another may begin; renewed meanwhile
+	failureRest  = time.Hour // until a log-in that did not come about is tried again
+	maxFruitless = 5         // log-ins one after the other without a page that shows the check
+	// after the death of a fetcher that was logging in another may begin; renewed meanwhile
+	holdFor      = 15 * time.Second
 	holdLook     = 200 * time.Millisecond
 	maxLacking   = 4096
 	maxLacks     = 5 // times that a page may lack the check, where its session may have been over each time
@@ -50,7 +51,8 @@ func newLogins(h *Handler) *logins {
 
 // gate sees to it that a job is logged in before a page of its login's origin is fetched. ok: it is, or the page needs
 // none; number is that of the log-in, 0: none. Otherwise out says what became of the lease.
-func (l *logins) gate(ctx context.Context, job *crawl.Job, f *crawl.Fetch, out *crawl.Outcome) (number uint64, ok bool, err error) {
+func (l *logins) gate(ctx context.Context, job *crawl.Job, f *crawl.Fetch,
+	out *crawl.Outcome) (number uint64, ok bool, err error) {
 	form, err := weburl.Parse(job.Login.URL)
 	if err != nil || f.Task.Kind == crawl.KindRobots || f.Task.URL.Origin() != form.Origin() || l.h.jars.of(job) == nil {
 		return 0, true, err
@@ -140,7 +142,8 @@ func (l *logins) logIn(ctx context.Context, job *crawl.Job, f *crawl.Fetch, form
 }
 
 // hold waits until this process may log in (mine), or need not, or may not, as state says.
-func (l *logins) hold(ctx context.Context, job *crawl.Job, form weburl.URL) (state crawl.LoginState, mine bool, err error) {
+func (l *logins) hold(ctx context.Context, job *crawl.Job,
+	form weburl.URL) (state crawl.LoginState, mine bool, err error) {
 	for {
 		jar, err := l.h.jars.update(ctx, job, form.Hostname(), func(jar *crawl.Jar) bool {
 			s := &jar.Login
@@ -150,8 +153,8 @@ func (l *logins) hold(ctx context.Context, job *crawl.Job, form weburl.URL) (sta
 				mine = false
 				return false
 			case tooOften && s.Failure == "":
-				s.Failure, s.FailedAt, s.Epoch = fmt.Sprintf("after each of %d log-ins the first page was that of somebody who is not logged in; "+
-					"is login.check right?", s.Fruitless), time.Now().UTC(), crawl.EpochOf(job.Epoch)
+				s.Failure, s.FailedAt, s.Epoch = fmt.Sprintf("after each of %d log-ins the first page was that of somebody who "+
+					"is not logged in; is login.check right?", s.Fruitless), time.Now().UTC(), crawl.EpochOf(job.Epoch)
 				s.Fruitless, mine = 0, false
 				return true
 			}

@@ -29,8 +29,8 @@ func newMembers(t *testing.T, expire int, mod func(*crawl.Job)) *members {
 	m.url = srv.URL
 	m.bench = newBench(t, func(_ *Config, d *Deps, j *crawl.Job) {
 		d.Jars, d.OwnJars, j.Seeds, j.Politeness.Delay = m.store, true, []string{srv.URL}, crawl.Duration(10*time.Millisecond)
-		j.Login = crawl.Login{URL: srv.URL + "/login", Fields: map[string]string{"name": "ada", "password": "${LOGIN_PASSWORD}"},
-			Check: crawl.LoginCheck{CSS: "a.logout"}}
+		j.Login = crawl.Login{URL: srv.URL + "/login",
+			Fields: map[string]string{"name": "ada", "password": "${LOGIN_PASSWORD}"}, Check: crawl.LoginCheck{CSS: "a.logout"}}
 		if mod != nil {
 			mod(j)
 		}
@@ -53,7 +53,8 @@ func TestLoggedInOnceAndAgainWhenTheSessionIsOver(t *testing.T) {
 	for i, want := range []int{2, 1, 3, 1, 3, 1} { // leases: a log-in takes one, finding out that it is needed another
 		r, leases := m.settle(fmt.Sprintf("/members/%d", i))
 		if r.Verdict != crawl.VerdictDone || r.page == nil || leases != want {
-			t.Errorf("page %d: %v %s %s, page %v, %d leases, want %d", i, r.Verdict, r.Reason, r.Detail, r.page != nil, leases, want)
+			t.Errorf("page %d: %v %s %s, page %v, %d leases, want %d", i, r.Verdict, r.Reason, r.Detail, r.page != nil, leases,
+				want)
 		}
 	}
 	if logins, refused, _ := m.site.Counts(); logins != 3 || refused != 0 {
@@ -67,8 +68,12 @@ func TestLoggedInOnceAndAgainWhenTheSessionIsOver(t *testing.T) {
 // The requests of a log-in keep the distance that the host is given.
 func TestLogInsAreNoHurry(t *testing.T) {
 	const delay = 60 * time.Millisecond
-	m := newMembers(t, 0, func(j *crawl.Job) { j.Politeness.Delay, j.Politeness.DownloadFactor = crawl.Duration(delay), 0 })
-	if r := m.get(m.url+"/", nil); r.Verdict != crawl.VerdictInterrupted || r.Reason != crawl.ReasonLogin || r.Ended.IsZero() {
+	m := newMembers(t, 0, func(j *crawl.Job) {
+		j.Politeness.Delay, j.Politeness.DownloadFactor = crawl.Duration(delay),
+			0
+	})
+	if r := m.get(m.url+"/", nil); r.Verdict != crawl.VerdictInterrupted || r.Reason != crawl.ReasonLogin ||
+		r.Ended.IsZero() {
 		t.Errorf("%v %s", r.Verdict, r.Reason)
 	}
 	seen := m.site.Seen()
@@ -100,8 +105,8 @@ func TestLogInsThatDoNotComeAbout(t *testing.T) {
 			m := newMembers(t, 0, nil)
 			tc.mod(&m.job)
 			for range 3 { // the password is sent once, whatever the number of pages
-				if r, _ := m.settle("/members/0"); r.Verdict != crawl.VerdictBlocked || r.Reason != crawl.ReasonLogin || !strings.Contains(r.Detail, tc.want) ||
-					strings.Contains(r.Detail, "secret") {
+				if r, _ := m.settle("/members/0"); r.Verdict != crawl.VerdictBlocked || r.Reason != crawl.ReasonLogin ||
+					!strings.Contains(r.Detail, tc.want) || strings.Contains(r.Detail, "secret") {
 					t.Fatalf("%v %s %q, want %q", r.Verdict, r.Reason, r.Detail, tc.want)
 				}
 			}
@@ -123,8 +128,10 @@ func TestLogInsThatDoNotComeAbout(t *testing.T) {
 
 func TestRobotsBindLogIns(t *testing.T) {
 	m := newMembers(t, 0, func(j *crawl.Job) { j.IgnoreRobots = false })
-	m.mem.allow(crawl.Robots{Origin: m.url, Body: []byte("User-agent: *\nDisallow: /login"), FetchedAt: time.Now(), Expires: time.Now().Add(time.Hour)})
-	if r, _ := m.settle("/members/0"); r.Verdict != crawl.VerdictBlocked || r.Reason != crawl.ReasonLogin || !strings.Contains(r.Detail, "Disallow: /login") {
+	m.mem.allow(crawl.Robots{Origin: m.url, Body: []byte("User-agent: *\nDisallow: /login"), FetchedAt: time.Now(),
+		Expires: time.Now().Add(time.Hour)})
+	if r, _ := m.settle("/members/0"); r.Verdict != crawl.VerdictBlocked || r.Reason != crawl.ReasonLogin ||
+		!strings.Contains(r.Detail, "Disallow: /login") {
 		t.Errorf("%v %s %s", r.Verdict, r.Reason, r.Detail)
 	}
 	if n := len(m.site.Seen()); n > 0 {
@@ -141,10 +148,12 @@ func TestRobotsBindLogIns(t *testing.T) {
 func TestPasswordsGoToTheirOwnHostOnly(t *testing.T) {
 	thief := newMirror(t)
 	for name, form := range map[string]string{
-		"the form leads elsewhere": `<form method=post action="` + thief.URL + `/x"><input name=name><input type=password name=password></form>`,
-		"base leads elsewhere":     `<base href="` + thief.URL + `"><form method=post action="/x"><input name=name><input type=password name=password></form>`,
-		"a redirect after it":      `<form method=post action="/away"><input name=name><input type=password name=password></form>`,
-		"a redirect with it":       `<form method=post action="/with"><input name=name><input type=password name=password></form>`,
+		"the form leads elsewhere": `<form method=post action="` + thief.URL +
+			`/x"><input name=name><input type=password name=password></form>`,
+		"base leads elsewhere": `<base href="` + thief.URL +
+			`"><form method=post action="/x"><input name=name><input type=password name=password></form>`,
+		"a redirect after it": `<form method=post action="/away"><input name=name><input type=password name=password></form>`,
+		"a redirect with it":  `<form method=post action="/with"><input name=name><input type=password name=password></form>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newMirror(t)
@@ -176,7 +185,8 @@ func TestAPageWithoutTheCheck(t *testing.T) {
 	if r, _ := m.settle("/members/1"); r.Verdict != crawl.VerdictDone {
 		t.Fatalf("%v %s", r.Verdict, r.Detail)
 	}
-	if r, leases := m.settle("/members/3"); r.Verdict != crawl.VerdictRefused || r.Reason != crawl.ReasonLoggedOut || leases != 3 || r.page != nil {
+	if r, leases := m.settle("/members/3"); r.Verdict != crawl.VerdictRefused || r.Reason != crawl.ReasonLoggedOut ||
+		leases != 3 || r.page != nil {
 		t.Errorf("%v %s after %d leases", r.Verdict, r.Reason, leases)
 	}
 	if logins, _, _ := m.site.Counts(); logins != 2 {

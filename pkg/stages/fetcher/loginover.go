@@ -22,7 +22,8 @@ func (l *logins) refused(a *attempt, c class) bool {
 		return false
 	}
 	target, err := location(a)
-	return err == nil && target.Origin() == form.Origin() && target.Path() == form.Path() && a.task.URL.Path() != form.Path()
+	return err == nil && target.Origin() == form.Origin() && target.Path() == form.Path() &&
+		a.task.URL.Path() != form.Path()
 }
 
 // shown reports whether a page shows what the check asks for. What is no HTML is not asked.
@@ -74,7 +75,8 @@ func (l *logins) over(ctx context.Context, a *attempt) error {
 		s.Out = true
 		return true
 	})
-	waits(a.out, "its answer is that of somebody who is not logged in: nothing of it is kept, and it is fetched again after a log-in")
+	waits(a.out, "its answer is that of somebody who is not logged in: nothing of it is kept, and it is fetched again "+
+		"after a log-in")
 	return err
 }
 

@@ -76,7 +76,8 @@ func (r *loginRun) verdict(p *loginPage) error {
 	case p.status/100 != 2:
 		return loginError(fmt.Sprintf("%s answered %d after the form was sent", cut(p.at.String()), p.status))
 	case c.Any() && (p.page == nil || !shows(c, p.page)):
-		return loginError(cut(p.at.String()) + " does not show what login.check asks for after the form was sent; are the fields right?")
+		return loginError(cut(p.at.String()) +
+			" does not show what login.check asks for after the form was sent; are the fields right?")
 	case !c.Any() && p.page != nil && p.page.AsksForPassword():
 		return loginError(cut(p.at.String()) + " asks for a password after the form was sent; are the fields right?")
 	}
@@ -99,7 +100,8 @@ func (r *loginRun) fill(p *loginPage) (target weburl.URL, filled []byte, err err
 		return target, nil, loginError("the form is sent by GET, which would put the password into a URL")
 	}
 	if f.Action.Origin() != r.form.Origin() {
-		return target, nil, loginError("the form leads to " + f.Action.Origin() + ", and what is filled in goes to " + r.form.Origin() + " only")
+		return target, nil, loginError("the form leads to " + f.Action.Origin() + ", and what is filled in goes to " +
+			r.form.Origin() + " only")
 	}
 	values := f.Values
 	for name, ref := range r.job.Login.Fields {
@@ -126,11 +128,13 @@ func (r *loginRun) follow(ctx context.Context, u weburl.URL, form []byte, referr
 			return p, nil
 		}
 		if form != nil && (p.status == http.StatusTemporaryRedirect || p.status == http.StatusPermanentRedirect) {
-			return nil, loginError(fmt.Sprintf("%s answered %d: the form would have to be sent once more", cut(u.String()), p.status))
+			return nil, loginError(fmt.Sprintf("%s answered %d: the form would have to be sent once more", cut(u.String()),
+				p.status))
 		}
 		target, err := u.Resolve(p.header.Get("Location"))
 		if err != nil || target.Origin() != r.form.Origin() {
-			return nil, loginError(fmt.Sprintf("%s leads away from %s, to which the log-in is bound", cut(u.String()), r.form.Origin()))
+			return nil, loginError(fmt.Sprintf("%s leads away from %s, to which the log-in is bound", cut(u.String()),
+				r.form.Origin()))
 		}
 		u, form, referrer = target, nil, u.String()
 	}

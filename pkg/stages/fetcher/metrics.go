@@ -34,14 +34,17 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(opts("outcomes_total", "Attempts by verdict and reason."),
 			[]string{"kind", "verdict", "reason"}),
-		statuses: prometheus.NewCounterVec(opts("answers_total", "Answers by the first digit of their status."), []string{"status"}),
-		bytes:    prometheus.NewCounter(opts("body_bytes_total", "Decoded octets of spooled bodies and robots.txt files.")),
+		statuses: prometheus.NewCounterVec(opts("answers_total", "Answers by the first digit of their status."),
+			[]string{"status"}),
+		bytes: prometheus.NewCounter(opts("body_bytes_total", "Decoded octets of spooled bodies and robots.txt files.")),
 		seconds: prometheus.NewHistogramVec(times("seconds",
-			"Time from the request, or the try to connect, to the end of the answer, by the first digit of its status; none: no answer."),
+			"Time from the request, or the try to connect, to the end of the answer, by the first digit of its status; none: "+
+				"no answer."),
 			[]string{"status"}),
 		first: prometheus.NewHistogram(times("first_byte_seconds", "Time from the request to the answer's header.")),
 		connect: prometheus.NewHistogram(times("connect_seconds",
-			"Time to connect to an address or to the proxy, without TLS, where it succeeded. Connections that are used again are not counted.")),
+			"Time to connect to an address or to the proxy, without TLS, where it succeeded. Connections that are used again "+
+				"are not counted.")),
 	}
 	if reg != nil {
 		reg.MustRegister(m.outcomes, m.statuses, m.bytes, m.seconds, m.first, m.connect)

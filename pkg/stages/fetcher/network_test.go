@@ -186,8 +186,9 @@ func TestTLSFaults(t *testing.T) {
 		verdict crawl.Verdict
 		reason  string
 	}{
-		"unknown authority":    {s.URL, x509.NewCertPool(), crawl.VerdictRefused, crawl.ReasonTLS},
-		"another name":         {strings.Replace(s.URL, "127.0.0.1", "other.test", 1), pool, crawl.VerdictRefused, crawl.ReasonTLS},
+		"unknown authority": {s.URL, x509.NewCertPool(), crawl.VerdictRefused, crawl.ReasonTLS},
+		"another name": {strings.Replace(s.URL, "127.0.0.1", "other.test", 1), pool, crawl.VerdictRefused,
+			crawl.ReasonTLS},
 		"plain HTTP":           {strings.Replace(plain, "http:", "https:", 1), pool, crawl.VerdictRefused, crawl.ReasonTLS},
 		"a version too old":    {old.URL, pool, crawl.VerdictRefused, crawl.ReasonTLS},
 		"handshake never ends": {strings.Replace(mute, "http:", "https:", 1), pool, crawl.VerdictRetry, crawl.ReasonTLS},
@@ -209,8 +210,9 @@ func TestTLSFaults(t *testing.T) {
 
 func TestConfigThatMakesNoSenseIsRefused(t *testing.T) {
 	for name, mod := range map[string]func(*Config){
-		"proxy scheme": func(c *Config) { c.Proxy = "ftp://a:1" }, "proxy host": func(c *Config) { c.Proxy = "127.0.0.1:3128" },
-		"no idle": func(c *Config) { c.MaxIdleConns = 0 }, "no timeout": func(c *Config) { c.IdleConnTimeout = 0 },
+		"proxy scheme": func(c *Config) { c.Proxy = "ftp://a:1" },
+		"proxy host":   func(c *Config) { c.Proxy = "127.0.0.1:3128" }, "no idle": func(c *Config) { c.MaxIdleConns = 0 },
+		"no timeout": func(c *Config) { c.IdleConnTimeout = 0 },
 	} {
 		cfg := Default()
 		mod(&cfg)
@@ -231,7 +233,10 @@ func TestLimitsOfJobsDoNotMix(t *testing.T) {
 	small, large := crawl.DefaultJob(), crawl.DefaultJob()
 	small.MediaTypes, large.MediaTypes = []string{"text/*"}, []string{"text/*"}
 	small.IgnoreRobots, large.IgnoreRobots, small.Limits.MaxHeader = true, true, 10_000
-	b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Jobs = crawl.StaticJobs{"small": &small, "large": &large} })
+	b := newBench(t, func(_ *Config, d *Deps,
+		_ *crawl.Job) {
+		d.Jobs = crawl.StaticJobs{"small": &small, "large": &large}
+	})
 	for id, reason := range map[crawl.JobID]string{"small": crawl.ReasonHeaderTooLarge, "large": ""} {
 		for range 2 {
 			if r := b.get(url, func(f *crawl.Fetch) { f.Task.Job = id }); r.Reason != reason {

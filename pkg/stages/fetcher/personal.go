@@ -58,7 +58,8 @@ func cookieHeader(id *identity, jar *crawl.Jar, u weburl.URL, withCookies bool) 
 
 // keepCookies puts what an answer sets into the jar of its site, and reports whether that changed it. What the user
 // gave is not stored because a server says it again.
-func (h *Handler) keepCookies(ctx context.Context, job *crawl.Job, u weburl.URL, header http.Header) (changed bool, err error) {
+func (h *Handler) keepCookies(ctx context.Context, job *crawl.Job, u weburl.URL,
+	header http.Header) (changed bool, err error) {
 	lines := header["Set-Cookie"]
 	if len(lines) == 0 || h.jars.of(job) == nil {
 		return false, nil

@@ -14,7 +14,8 @@ type Plugins interface {
 }
 
 // askPlugins lets the job's plug-ins change the request. ok is false where they drop it: then out says why.
-func (h *Handler) askPlugins(ctx context.Context, job *crawl.Job, t *crawl.Task, out *crawl.Outcome) (c crawl.RequestChange, ok bool, err error) {
+func (h *Handler) askPlugins(ctx context.Context, job *crawl.Job, t *crawl.Task,
+	out *crawl.Outcome) (c crawl.RequestChange, ok bool, err error) {
 	if h.deps.Plugins == nil || job.Pipeline.Empty() || t.Kind == crawl.KindRobots {
 		return c, true, nil
 	}

@@ -24,10 +24,14 @@ func TestPrivateAddressesByJob(t *testing.T) {
 		every, byJob bool
 		want         map[crawl.JobID]crawl.Verdict
 	}{
-		"no job":            {false, false, map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictRefused, "may-not": crawl.VerdictRefused}},
-		"jobs that ask":     {false, true, map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictRefused}},
-		"every job":         {true, false, map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictDone}},
-		"every job, and so": {true, true, map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictDone}},
+		"no job": {false, false,
+			map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictRefused, "may-not": crawl.VerdictRefused}},
+		"jobs that ask": {false, true,
+			map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictRefused}},
+		"every job": {true, false,
+			map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictDone}},
+		"every job, and so": {true, true,
+			map[crawl.JobID]crawl.Verdict{"may": crawl.VerdictDone, "may-not": crawl.VerdictDone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(c *Config, d *Deps, _ *crawl.Job) {
@@ -57,6 +61,7 @@ func TestRobotsTxtRefusedToAnotherJobIsAskedForAgain(t *testing.T) {
 	})
 	b.get(url+"/robots.txt", func(f *crawl.Fetch) { asRobots(f); f.Task.Job = "may-not" }).
 		want(t, crawl.VerdictRefused, crawl.ReasonPrivateAddress)
-	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "may-not" }).want(t, crawl.VerdictRefused, crawl.ReasonPrivateAddress)
+	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "may-not" }).want(t, crawl.VerdictRefused,
+		crawl.ReasonPrivateAddress)
 	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "may" }).want(t, crawl.VerdictRetry, crawl.ReasonRobots)
 }

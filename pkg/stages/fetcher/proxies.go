@@ -88,8 +88,9 @@ func (p *pool) take(ctx context.Context) (*proxy, error) {
 			if chosen != nil {
 				p.done(chosen)
 			}
-			return nil, Fault{crawl.VerdictRetry, crawl.ReasonProxy, fmt.Sprintf("all %d proxies are busy; network.proxy_delay and "+
-				"network.proxy_connections say how much they bear", len(p.all))}
+			return nil, Fault{crawl.VerdictRetry, crawl.ReasonProxy,
+				fmt.Sprintf("all %d proxies are busy; network.proxy_delay and "+
+					"network.proxy_connections say how much they bear", len(p.all))}
 		case <-ctx.Done():
 			if chosen != nil {
 				p.done(chosen)
@@ -126,8 +127,9 @@ func (p *pool) choose(now time.Time) (chosen *proxy, wait time.Duration, err err
 	}
 	switch {
 	case alive == 0:
-		return nil, 0, Fault{crawl.VerdictRetry, crawl.ReasonNoProxy, fmt.Sprintf("no proxy of %d can be asked; the next is tried in %v. The last "+
-			"said: %s", len(p.all), next.Sub(now).Round(100*time.Millisecond), cut(p.last))}
+		return nil, 0, Fault{crawl.VerdictRetry, crawl.ReasonNoProxy,
+			fmt.Sprintf("no proxy of %d can be asked; the next is tried in %v. The last "+
+				"said: %s", len(p.all), next.Sub(now).Round(100*time.Millisecond), cut(p.last))}
 	case chosen == nil:
 		return nil, 0, nil
 	}

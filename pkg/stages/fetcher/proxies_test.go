@@ -46,7 +46,8 @@ func TestProxiesTakeTurnsAndRest(t *testing.T) {
 			p.done(x)
 			time.Sleep(time.Millisecond)
 		}
-		if took := time.Since(began).Truncate(100 * time.Millisecond); took != 3*time.Second || count["http://p0"] != 4 || count["http://p2"] != 4 {
+		if took := time.Since(began).Truncate(100 * time.Millisecond); took != 3*time.Second || count["http://p0"] != 4 ||
+			count["http://p2"] != 4 {
 			t.Errorf("12 requests through 3 proxies a second apart took %v: %v", took, count)
 		}
 	})
@@ -99,7 +100,8 @@ func TestADeadProxyIsPutAsideAndTriedAgain(t *testing.T) {
 		p = poolOf(1, 0, 0)
 		p.fails(taken(t, p), "refused")
 		var f Fault
-		if _, err := p.take(context.Background()); !errors.As(err, &f) || f.Reason != crawl.ReasonNoProxy || !strings.Contains(f.Detail, "refused") {
+		if _, err := p.take(context.Background()); !errors.As(err, &f) || f.Reason != crawl.ReasonNoProxy ||
+			!strings.Contains(f.Detail, "refused") {
 			t.Errorf("none is left: %v", err)
 		}
 	})
@@ -187,7 +189,8 @@ func TestAListOfProxiesInAFile(t *testing.T) {
 		for _, u := range urls {
 			got = append(got, u.String())
 		}
-		if fault, bad := strings.CutPrefix(want, "!"); bad && (err == nil || !strings.Contains(err.Error(), fault)) || !bad && strings.Join(got, " ") != want {
+		if fault, bad := strings.CutPrefix(want, "!"); bad && (err == nil || !strings.Contains(err.Error(), fault)) ||
+			!bad && strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}

@@ -73,7 +73,8 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s: body %q, address %v", tc.url, r.body, r.Addr)
 		}
 	}
-	want := []string{"GET http://a.test/x|y?q", "GET http://a.test//x", "CONNECT example.com:443", "GET http://denied.test/"}
+	want := []string{"GET http://a.test/x|y?q", "GET http://a.test//x", "CONNECT example.com:443",
+		"GET http://denied.test/"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("the proxy saw %q, want %q", seen, want)
 	}

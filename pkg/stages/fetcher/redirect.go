@@ -38,7 +38,8 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictFailed, crawl.ReasonRedirectLoop, loopText(loop)
 		return nil, h.failLoop(ctx, a, loop)
 	case a.task.Redirects >= a.job.Limits.Redirects:
-		refuse(crawl.ReasonRedirects, "redirected once more after %d redirects; limits.redirects is the bound", a.task.Redirects)
+		refuse(crawl.ReasonRedirects, "redirected once more after %d redirects; limits.redirects is the bound",
+			a.task.Redirects)
 		return nil, nil
 	}
 	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}, nil
@@ -95,9 +96,10 @@ func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) e
 			continue
 		}
 		turned := append(append([]weburl.URL{}, loop[i+1:]...), loop[:i+1]...)
-		line := crawl.LogLine{Job: a.task.Job, At: now, URL: turned[0], Kind: e.Kind, Verdict: crawl.VerdictFailed, Status: e.Status,
-			Reason: crawl.ReasonRedirectLoop, Detail: loopText(turned), Attempt: e.Attempts, Depth: a.task.Depth,
-			Location: append(turned, turned[0])[1], Referrer: loop[i], Priority: priority, Epoch: e.Epoch, Visit: int(e.Visit)}
+		line := crawl.LogLine{Job: a.task.Job, At: now, URL: turned[0], Kind: e.Kind, Verdict: crawl.VerdictFailed,
+			Status: e.Status, Reason: crawl.ReasonRedirectLoop, Detail: loopText(turned), Attempt: e.Attempts,
+			Depth: a.task.Depth, Location: append(turned, turned[0])[1], Referrer: loop[i], Priority: priority, Epoch: e.Epoch,
+			Visit: int(e.Visit)}
 		e.Verdict, e.Reason, e.At, e.First = crawl.VerdictFailed, crawl.ReasonRedirectLoop, now, false
 		err := h.deps.Ledger.Reopen(ctx, a.task.Job, e.Key) // else the first outcome stands
 		if err == nil {
@@ -119,7 +121,8 @@ func (h *Handler) failLoop(ctx context.Context, a *attempt, loop []weburl.URL) e
 // loopText says for people how a loop goes.
 func loopText(loop []weburl.URL) string {
 	if len(loop) == 1 {
-		return "it redirects to itself; a session id that is stripped, or a cookie, where none is kept, may be meant to end that"
+		return "it redirects to itself; a session id that is stripped, or a cookie, where none is kept, may be meant to " +
+			"end that"
 	}
 	const few = 4
 	var names []string
@@ -143,7 +146,8 @@ func location(a *attempt) (weburl.URL, error) {
 		return weburl.URL{}, fmt.Errorf("the server answered %d without a Location", a.out.Status)
 	}
 	if len(value) > maxLocation {
-		return weburl.URL{}, fmt.Errorf("the server redirects to a URL of %d bytes, %q; %d are read", len(value), cut(value), maxLocation)
+		return weburl.URL{}, fmt.Errorf("the server redirects to a URL of %d bytes, %q; %d are read", len(value), cut(value),
+			maxLocation)
 	}
 	if !utf8.ValidString(value) { // as browsers do: whatwg/fetch #883
 		value = escapeBytes(value)

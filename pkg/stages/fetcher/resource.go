@@ -61,8 +61,8 @@ func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, con
 		return crawl.Permanent(fmt.Errorf("fetch %s: %w", a.task.URL, errNoResources))
 	}
 	now := time.Now()
-	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: heeded(a.answer.Header, contentType), Body: body, Digest: a.out.Digest,
-		At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType))}
+	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: heeded(a.answer.Header, contentType), Body: body,
+		Digest: a.out.Digest, At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType))}
 	return h.deps.Resources.PutResource(ctx, a.task.Job, r)
 }
 
@@ -71,8 +71,9 @@ func heeded(h http.Header, contentType string) map[string][]string {
 	out := map[string][]string{}
 	for name, values := range h {
 		switch n := http.CanonicalHeaderKey(name); {
-		case n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count", n == "Content-Disposition",
-			strings.HasPrefix(n, "Access-Control-"), strings.HasPrefix(n, "X-") && len(values) < 8 && n != "X-Frame-Options":
+		case n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
+			n == "Content-Disposition", strings.HasPrefix(n, "Access-Control-"), strings.HasPrefix(n, "X-") && len(values) < 8 &&
+				n != "X-Frame-Options":
 			out[n] = values
 		}
 	}

@@ -46,7 +46,8 @@ func (h *Handler) permitted(ctx context.Context, job *crawl.Job, task *crawl.Tas
 }
 
 // permittedBy is permitted, with the record that says so; that has no origin where there is none.
-func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.Task, out *crawl.Outcome) (ok bool, rec crawl.Robots, err error) {
+func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.Task,
+	out *crawl.Outcome) (ok bool, rec crawl.Robots, err error) {
 	if job.IgnoreRobots || task.Kind == crawl.KindRobots {
 		return true, rec, nil
 	}
@@ -61,18 +62,22 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
+			"robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
 		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && unverified(&rec):
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
+			"robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
 		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
 		return false, rec, nil
 	}
-	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() { // asked of this job's agent only
-		Fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
-			origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
+	// asked of this job's agent only
+	if out.CrawlDelay, _ = rules.CrawlDelay(); out.CrawlDelay > job.Politeness.MaxCrawlDelay.D() {
+		Fault{crawl.VerdictBlocked, crawl.ReasonCrawlDelay,
+			fmt.Sprintf("%s/robots.txt asks for a Crawl-delay of %v; politeness.max_crawl_delay is %v",
+				origin, out.CrawlDelay, job.Politeness.MaxCrawlDelay.D())}.apply(out)
 		out.CrawlDelay = 0
 		return false, rec, nil
 	}
@@ -206,7 +211,8 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 // place, unless the crawl is too broad to ask every host for one.
 func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.Event {
 	r := out.Robots
-	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 || job.SeedsOnly {
+	if r == nil || !r.Redirect.IsZero() || out.Verdict != crawl.VerdictDone || !job.Sitemaps || job.MaxDepth == 0 ||
+		job.SeedsOnly {
 		return nil
 	}
 	named := r.Sitemaps
@@ -250,8 +256,9 @@ func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl
 	if rec.State == crawl.RobotsDisallowAll {
 		return nil
 	}
-	return sitemapLinks(job, task, &crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: rec.Origin,
-		Sitemaps: robots.Parse(rec.Body).Sitemaps()}})
+	return sitemapLinks(job, task,
+		&crawl.Outcome{Verdict: crawl.VerdictDone, Robots: &crawl.RobotsOutcome{Origin: rec.Origin,
+			Sitemaps: robots.Parse(rec.Body).Sitemaps()}})
 }
 
 // originOf is whose rules a KindRobots task fetches.
@@ -266,13 +273,14 @@ func originOf(task *crawl.Task) string {
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
 	now, agent, file := time.Now(), a.job.RobotsAgent(), robots.Parse(text)
 	delay, _ := file.Agent(agent).CrawlDelay()
-	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now, Job: lifeOf(a.job),
-		Expires: now.Add(goodFor(a.job, delay, now.Sub(a.out.Started)))}
+	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+		Job: lifeOf(a.job), Expires: now.Add(goodFor(a.job, delay, now.Sub(a.out.Started)))}
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return err
 	}
 	a.out.Verdict = crawl.VerdictDone
-	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay, Sitemaps: file.Sitemaps()}
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rec.Origin, Expires: rec.Expires, CrawlDelay: delay,
+		Sitemaps: file.Sitemaps()}
 	return nil
 }
 
@@ -315,7 +323,8 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Reason == crawl.ReasonTLS && !a.job.Network.Insecure {
 		rest = robotsUnverified
 	}
-	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now, Expires: now.Add(rest)}
+	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
+		Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}

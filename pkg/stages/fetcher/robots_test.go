@@ -20,7 +20,8 @@ func TestRobotsTxtIsKeptWithWhatItSays(t *testing.T) {
 	r := b.get(url+"/robots.txt", asRobots)
 	r.want(t, crawl.VerdictDone, "")
 	o := r.Robots
-	if o == nil || o.Origin != url || o.CrawlDelay != 2500*time.Millisecond || len(o.Sitemaps) != 1 || o.Sitemaps[0] != "https://a.test/map.xml" {
+	if o == nil || o.Origin != url || o.CrawlDelay != 2500*time.Millisecond || len(o.Sitemaps) != 1 ||
+		o.Sitemaps[0] != "https://a.test/map.xml" {
 		t.Fatalf("robots outcome %+v", o)
 	}
 	rec := b.mem.rules(url)
@@ -66,7 +67,8 @@ func TestRulesOutliveAServerThatIsDown(t *testing.T) {
 		{25 * time.Hour, time.Hour, crawl.RobotsDisallowAll},
 	} {
 		file := []byte("User-agent: *\nCrawl-delay: 2\n")
-		b.mem.allow(crawl.Robots{Origin: url, Body: file, FetchedAt: time.Now().Add(-tt.age), Expires: time.Now().Add(-time.Hour)})
+		b.mem.allow(crawl.Robots{Origin: url, Body: file, FetchedAt: time.Now().Add(-tt.age),
+			Expires: time.Now().Add(-time.Hour)})
 		r := b.get(url+"/robots.txt", asRobots)
 		r.want(t, crawl.VerdictFailed, crawl.ReasonStatus)
 		rec := b.mem.rules(url)
@@ -165,7 +167,8 @@ func TestRobotsTxtOfEachStatus(t *testing.T) {
 			if tc.verdict != crawl.VerdictRetry {
 				return
 			}
-			r = b.get(fmt.Sprintf("%s/%d", url, tc.status), func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
+			r = b.get(fmt.Sprintf("%s/%d", url, tc.status),
+				func(f *crawl.Fetch) { asRobots(f); f.Task.Attempt = b.job.Retry.Max })
 			r.want(t, crawl.VerdictFailed, tc.reason)
 			rec = b.mem.rules(url)
 			if rec.State != crawl.RobotsDisallowAll || time.Until(rec.Expires) > time.Hour || r.Robots == nil {
@@ -191,7 +194,8 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.get(url+"/robots.txt", with(4))
 	r.want(t, crawl.VerdictDone, "")
-	if o := r.Robots; o == nil || o.Origin != origin || o.Redirect.String() != "http://b.test/robots.txt" || r.links != nil {
+	if o := r.Robots; o == nil || o.Origin != origin || o.Redirect.String() != "http://b.test/robots.txt" ||
+		r.links != nil {
 		t.Errorf("robots %+v, links %v", o, r.links)
 	}
 	if b.mem.rules(url).Origin+b.mem.rules(origin).Origin != "" {
@@ -268,7 +272,8 @@ func TestUnavailableRobotsTxtGivesTheTrueReason(t *testing.T) {
 		r.want(t, tc.robots, tc.robotsWhy)
 		if r.Robots == nil || b.mem.rules("http://"+host).State != crawl.RobotsDisallowAll || r.Contacted() {
 			t.Errorf("%s: robots %+v, contacted %v", host, r.Robots, r.Contacted())
-		} else if rest := time.Until(r.Robots.Expires); rest > time.Hour || (rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
+		} else if rest := time.Until(r.Robots.Expires); rest > time.Hour ||
+			(rest <= time.Minute) != (tc.robotsWhy == crawl.ReasonPrivateAddress) {
 			t.Errorf("%s: rests for %v; what only our setting forbids may be asked for soon", host, rest)
 		}
 		r = b.get("http://"+host+"/page", nil)

@@ -48,7 +48,8 @@ func certificateFor(job *crawl.Job, u weburl.URL) *crawl.Certificate {
 		c := &job.Network.Certificates[i]
 		switch name := strings.ToLower(c.Host); {
 		case name == "":
-			if seeds, err := job.SeedURLs(); err == nil && slices.ContainsFunc(seeds, func(s weburl.URL) bool { return s.Hostname() == host }) {
+			if seeds, err := job.SeedURLs(); err == nil &&
+				slices.ContainsFunc(seeds, func(s weburl.URL) bool { return s.Hostname() == host }) {
 				return c
 			}
 		case host == name || strings.HasSuffix(host, "."+name) && u.RegistrableDomain() == name:
@@ -129,7 +130,8 @@ func (w *way) takes(a netip.Addr) bool {
 func (w *way) only(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 	out := slices.DeleteFunc(slices.Clone(addrs), func(a netip.Addr) bool { return !w.takes(a) })
 	if len(out) == 0 && len(addrs) > 0 {
-		return nil, Fault{crawl.VerdictGone, crawl.ReasonNoSuchHost, "the host " + host + " has no IPv" + w.ip + " address, and network.ip asks for one"}
+		return nil, Fault{crawl.VerdictGone, crawl.ReasonNoSuchHost,
+			"the host " + host + " has no IPv" + w.ip + " address, and network.ip asks for one"}
 	}
 	return out, nil
 }

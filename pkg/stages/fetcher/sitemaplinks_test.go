@@ -22,13 +22,14 @@ func TestRobotsFileLeadsToSitemaps(t *testing.T) {
 		change func(*crawl.Job)
 		want   []string
 	}{
-		"those it names":              {listed, nil, []string{"http://a.test/s1.xml", "http://b.test/s2.xml"}},
-		"the usual place":             {done, nil, []string{"http://a.test/sitemap.xml"}},
-		"no guess in a broad crawl":   {done, func(j *crawl.Job) { j.Scope = crawl.ScopeAny }, nil},
-		"named ones in a broad crawl": {listed, func(j *crawl.Job) { j.Scope = crawl.ScopeAny }, []string{"http://a.test/s1.xml", "http://b.test/s2.xml"}},
-		"not wanted":                  {listed, func(j *crawl.Job) { j.Sitemaps = false }, nil},
-		"the seeds only":              {listed, func(j *crawl.Job) { j.MaxDepth = 0 }, nil},
-		"rules are elsewhere":         {moved, nil, nil},
+		"those it names":            {listed, nil, []string{"http://a.test/s1.xml", "http://b.test/s2.xml"}},
+		"the usual place":           {done, nil, []string{"http://a.test/sitemap.xml"}},
+		"no guess in a broad crawl": {done, func(j *crawl.Job) { j.Scope = crawl.ScopeAny }, nil},
+		"named ones in a broad crawl": {listed, func(j *crawl.Job) { j.Scope = crawl.ScopeAny },
+			[]string{"http://a.test/s1.xml", "http://b.test/s2.xml"}},
+		"not wanted":          {listed, func(j *crawl.Job) { j.Sitemaps = false }, nil},
+		"the seeds only":      {listed, func(j *crawl.Job) { j.MaxDepth = 0 }, nil},
+		"rules are elsewhere": {moved, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := crawl.DefaultJob()

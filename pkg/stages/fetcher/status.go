@@ -38,7 +38,8 @@ func classify(status int) class {
 		return classSlow
 	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 522, 524: // the latter by Cloudflare
 		return classRetry
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusUnavailableForLegalReasons:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+		http.StatusUnavailableForLegalReasons:
 		return classBlocked
 	}
 	switch {

@@ -44,7 +44,8 @@ func lifeOf(job *crawl.Job) string {
 // sitemapsOfOthers names the sitemaps of a page's origin to a job that did not ask for its robots.txt, because it was
 // known from another: with the first page of the origin. A lease that comes again may have been lost with what it
 // named.
-func (h *Handler) sitemapsOfOthers(ctx context.Context, job *crawl.Job, task *crawl.Task, rec *crawl.Robots) ([]crawl.Event, error) {
+func (h *Handler) sitemapsOfOthers(ctx context.Context, job *crawl.Job, task *crawl.Task,
+	rec *crawl.Robots) ([]crawl.Event, error) {
 	if rec.Job == "" || rec.Job == lifeOf(job) || rec.State == crawl.RobotsDisallowAll || h.told.has(job, rec.Origin) {
 		return nil, nil
 	}
@@ -57,6 +58,7 @@ func (h *Handler) sitemapsOfOthers(ctx context.Context, job *crawl.Job, task *cr
 	if err != nil {
 		return nil, nil //nolint:nilerr // an origin that has no such URL has no rules
 	}
-	asked := crawl.Task{Job: task.Job, URL: u, Kind: crawl.KindRobots, For: rec.Origin, Depth: task.Depth, Seed: task.Seed, Epoch: task.Epoch}
+	asked := crawl.Task{Job: task.Job, URL: u, Kind: crawl.KindRobots, For: rec.Origin, Depth: task.Depth, Seed: task.Seed,
+		Epoch: task.Epoch}
 	return StoredSitemaps(job, &asked, &file), nil
 }

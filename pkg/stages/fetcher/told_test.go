@@ -48,8 +48,8 @@ func TestSitemapsOfARobotsThatAnotherJobAskedFor(t *testing.T) {
 			t.Errorf("page %d: named %q, want %d", i, got, tt.want)
 		}
 	}
-	for name, r := range map[string]crawl.Robots{"its own": {Body: file.Body, Job: "test"}, "of an earlier build": {Body: file.Body},
-		"that could not be had": {State: crawl.RobotsDisallowAll, Job: "another"}} {
+	for name, r := range map[string]crawl.Robots{"its own": {Body: file.Body, Job: "test"},
+		"of an earlier build": {Body: file.Body}, "that could not be had": {State: crawl.RobotsDisallowAll, Job: "another"}} {
 		b.h.told = newTold()
 		put(r)
 		if got := get(false); len(got) != 0 {

@@ -13,8 +13,10 @@ var (
 	errIdle    = errors.New("the server stopped sending")
 	errNoReply = errors.New("the server did not answer")
 	// A host that was hardly heard from gets less time, doubled with each attempt.
-	errNotHeard     = errors.New("the server, which was hardly heard from, did not answer in time; the next attempt waits longer")
-	errHurried      = errors.New("the fetch took too long for a server that was hardly heard from; the next attempt may take longer")
+	errNotHeard = errors.New("the server, which was hardly heard from, did not answer in time; the next attempt " +
+		"waits longer")
+	errHurried = errors.New("the fetch took too long for a server that was hardly heard from; the next attempt may " +
+		"take longer")
 	errNoConnection = errors.New("no connection came about in the time that a host gets that was hardly heard from")
 	errTooSlow      = errors.New("the server sends too slowly")
 	errTooLong      = errors.New("more octets than any body we want has")

@@ -130,7 +130,8 @@ func (r *revisits) lock(keys ...weburl.Key) (unlock func()) {
 }
 
 // change reads what is remembered of pages, lets each decide, and puts what it returns true for.
-func (r *revisits) change(ctx context.Context, job crawl.JobID, urls []weburl.URL, each func(i int, s *revisit.State) bool) error {
+func (r *revisits) change(ctx context.Context, job crawl.JobID, urls []weburl.URL,
+	each func(i int, s *revisit.State) bool) error {
 	keys := make([]weburl.Key, len(urls))
 	for i := range urls {
 		keys[i] = urls[i].Key()

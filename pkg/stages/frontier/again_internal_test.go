@@ -37,7 +37,8 @@ func (m *memory) States(_ context.Context, _ crawl.JobID, keys ...weburl.Key) (o
 	return out, nil
 }
 
-func (m *memory) Due(_ context.Context, _ crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, _ error) {
+func (m *memory) Due(_ context.Context, _ crawl.JobID, by time.Time, n int,
+	mine func(weburl.URL) bool) (out []crawl.Revisit, _ error) {
 	for _, r := range m.sorted() {
 		if !r.Due.IsZero() && !r.Due.After(by) && (mine == nil || mine(r.URL)) && len(out) < n {
 			out = append(out, r)
@@ -117,7 +118,8 @@ func againWorld(t *testing.T, ring Ring) (*Frontier, *memory, *again, *crawl.Job
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := revisit.State{Visits: 3, Last: now.Add(-24 * time.Hour), Due: now.Add(time.Hour), Rate: revisit.Unknown(), Weight: 128}
+			s := revisit.State{Visits: 3, Last: now.Add(-24 * time.Hour), Due: now.Add(time.Hour), Rate: revisit.Unknown(),
+				Weight: 128}
 			m.pages[u.Key()] = crawl.Revisit{URL: u, State: s}
 		}
 	}
@@ -177,10 +179,12 @@ func TestLostVisitsAreMadeAnew(t *testing.T) {
 		}
 	}
 	s := m.pages[lost.URL.Key()].State
-	if s.Due.IsZero() || s.Visits != 4 || m.pages[due.URL.Key()].State != due.State || m.pages[gone.URL.Key()].State != gone.State {
+	if s.Due.IsZero() || s.Visits != 4 || m.pages[due.URL.Key()].State != due.State ||
+		m.pages[gone.URL.Key()].State != gone.State {
 		t.Errorf("the lost one: %+v; the others %+v, %+v", s, m.pages[due.URL.Key()].State, m.pages[gone.URL.Key()].State)
 	}
-	again := a.task(job, &crawl.Revisit{URL: lost.URL, State: s}, &crawl.Entry{State: crawl.StateDone, Visit: 2}, time.Now())
+	again := a.task(job, &crawl.Revisit{URL: lost.URL, State: s}, &crawl.Entry{State: crawl.StateDone, Visit: 2},
+		time.Now())
 	if again.Visit != 4 {
 		t.Errorf("it is made as visit %d, want 4", again.Visit)
 	}
@@ -191,7 +195,8 @@ func TestLostVisitsAreMadeAnew(t *testing.T) {
 			t.Errorf("the task of visit %d is leased: %v, %v; want %v", visit, c.lease, err, want)
 		}
 	}
-	late := &crawl.Outcome{Task: crawl.Task{Job: job.ID, URL: lost.URL, Visit: 3}, Verdict: crawl.VerdictGone, Status: 410, Started: time.Now()}
+	late := &crawl.Outcome{Task: crawl.Task{Job: job.ID, URL: lost.URL, Visit: 3}, Verdict: crawl.VerdictGone, Status: 410,
+		Started: time.Now()}
 	if before := s; a.outcome(late, &s, time.Now(), revisit.Calendar{}) || s != before {
 		t.Errorf("what came of it late changed %+v to %+v", before, s)
 	}

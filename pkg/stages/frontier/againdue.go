@@ -170,7 +170,8 @@ func (dp *dispatcher) revisitsWaiting(id crawl.JobID) (n int64) {
 }
 
 // takeDue queues n pages at most of those that may be visited, and puts those off whose hosts have no turn for them.
-func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due []crawl.Revisit, n int, now time.Time, spare bool) (bool, error) {
+func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due []crawl.Revisit, n int, now time.Time,
+	spare bool) (bool, error) {
 	chosen, put := a.choose(due, n, now, dp.again.calendar, spare)
 	tasks, stale, err := dp.tasksOf(ctx, job, a, chosen, now)
 	if err != nil {
@@ -205,7 +206,8 @@ func (dp *dispatcher) takeDue(ctx context.Context, job *crawl.Job, a *again, due
 // choose picks the pages that may be visited now. Those of hosts at their caps come first: their visits are worth more,
 // and a turn that is missed does not come back; theirs are taken ahead of time. Other pages are where there are visits
 // to spare. A page whose host has no turn for it is put off until it has one.
-func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Calendar, spare bool) (chosen, off []crawl.Revisit) {
+func (a *again) choose(due []crawl.Revisit, n int, now time.Time, c revisit.Calendar,
+	spare bool) (chosen, off []crawl.Revisit) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	slices.SortStableFunc(due, func(x, y crawl.Revisit) int { return a.rank(&x) - a.rank(&y) })

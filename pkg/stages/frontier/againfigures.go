@@ -25,10 +25,12 @@ func (a *again) figuresOf(c *revisit.Census, figures crawl.Freshness) {
 		}
 		curve = curve[:len(curve)/2]
 	}
-	a.figures = crawl.FreshnessDetail{Freshness: figures, Rates: crawl.RatesOf(c), Curve: curve, Hosts: []crawl.CappedHost{}}
+	a.figures = crawl.FreshnessDetail{Freshness: figures, Rates: crawl.RatesOf(c), Curve: curve,
+		Hosts: []crawl.CappedHost{}}
 	for h, w := range c.Capped() {
 		if hc := a.caps[hostID(h)]; hc != nil && hc.name != "" {
-			a.figures.Hosts = append(a.figures.Hosts, crawl.CappedHost{Host: hc.name, Pages: w.Pages, Allows: w.Allows, Wanted: w.Wanted})
+			a.figures.Hosts = append(a.figures.Hosts,
+				crawl.CappedHost{Host: hc.name, Pages: w.Pages, Allows: w.Allows, Wanted: w.Wanted})
 		}
 	}
 	slices.SortFunc(a.figures.Hosts, func(x, y crawl.CappedHost) int {

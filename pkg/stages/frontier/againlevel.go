@@ -20,7 +20,8 @@ func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now t
 	r := &dp.again
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast) // often, as a crawl begins
+	// often, as a crawl begins
+	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast)
 	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled) || a.moved) {
 		moved := a.moved
 		a.levels, a.moved = true, false

@@ -52,7 +52,8 @@ func (dp *dispatcher) dropOverdue(ctx context.Context, job crawl.JobID, cs []*ch
 	}
 	states, err := dp.again.store.States(ctx, job, keys...)
 	if err != nil {
-		return fmt.Errorf("frontier: look up %d pages between their visits, the first %s: %w", len(keys), asked[0].delivery.Task.URL, err)
+		return fmt.Errorf("frontier: look up %d pages between their visits, the first %s: %w", len(keys),
+			asked[0].delivery.Task.URL, err)
 	}
 	dp.mu.Lock()
 	defer dp.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 // to be agreed on: where the ring changes, the parts follow with the next count.
 
 // count counts all pages of a job, and returns the share of the ration that is this node's, in [0, 1].
-func (dp *dispatcher) count(ctx context.Context, id crawl.JobID, a *again, c *revisit.Census) (share float64, err error) {
+func (dp *dispatcher) count(ctx context.Context, id crawl.JobID, a *again,
+	c *revisit.Census) (share float64, err error) {
 	shared, ok := dp.again.store.(crawl.SharedRevisits)
 	if !ok || dp.deps.Ring == nil {
 		return 1, dp.again.store.Each(ctx, id, func(k weburl.Key, s revisit.State) error {

@@ -15,7 +15,8 @@ const notDone = time.Hour
 
 // tasksOf makes the tasks of the next visits of pages, and takes these out of what is due (their Due is zero then). A
 // page that is on its way already is put off.
-func (dp *dispatcher) tasksOf(ctx context.Context, job *crawl.Job, a *again, pages []crawl.Revisit, now time.Time) (tasks []crawl.Task, off []crawl.Revisit, err error) {
+func (dp *dispatcher) tasksOf(ctx context.Context, job *crawl.Job, a *again, pages []crawl.Revisit,
+	now time.Time) (tasks []crawl.Task, off []crawl.Revisit, err error) {
 	if len(pages) == 0 {
 		return nil, nil, nil
 	}

@@ -254,8 +254,8 @@ func check(t *testing.T, err error) {
 func TestAPageThatMayNotBeFetchedAnyMoreIsWithdrawn(t *testing.T) {
 	asked := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, started := range []time.Time{{}, asked} {
-		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindPage, Visit: 1}, Verdict: crawl.VerdictBlocked, Reason: crawl.ReasonRobots,
-			Started: started}
+		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindPage, Visit: 1}, Verdict: crawl.VerdictBlocked,
+			Reason: crawl.ReasonRobots, Started: started}
 		m := (&again{}).markOf(out, &revisit.State{Visits: 2, Flags: revisit.Flags{Withdrawn: true}})
 		if m == nil || m.WithdrawnAt.IsZero() || !started.IsZero() && !m.WithdrawnAt.Equal(started) {
 			t.Errorf("asked at %v: marked %+v", started, m)

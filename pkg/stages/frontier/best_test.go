@@ -47,8 +47,10 @@ func TestTheBestHostOfATopicalJobIsAskedFirst(t *testing.T) {
 		change func(*crawl.Job)
 		best   func(with, others int) bool
 	}{
-		"others wait":            {topicalJob, func(with, others int) bool { return with >= 50 && others >= 10 && others <= 40 }},
-		"control: no patience":   {func(j *crawl.Job) { topicalJob(j); j.Topic.Patience = -1 }, func(with, others int) bool { return others > 5*with }},
+		"others wait": {topicalJob,
+			func(with, others int) bool { return with >= 50 && others >= 10 && others <= 40 }},
+		"control: no patience": {func(j *crawl.Job) { topicalJob(j); j.Topic.Patience = -1 },
+			func(with, others int) bool { return others > 5*with }},
 		"control: without topic": {func(*crawl.Job) {}, func(with, others int) bool { return others > 5*with }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +82,8 @@ func TestNoHostWaitsForOneThatCannotBeAsked(t *testing.T) {
 					w.answer = func(w *world, f *crawl.Fetch) reply {
 						r := fine(w, f)
 						if name != "held" && f.Task.URL.HostKey() == "h0.test" && time.Since(began) < time.Minute {
-							r.outcome.Verdict, r.outcome.Status, r.outcome.Slow, r.outcome.RetryAfter = crawl.VerdictRetry, 503, true, 10*time.Minute
+							r.outcome.Verdict, r.outcome.Status, r.outcome.Slow, r.outcome.RetryAfter = crawl.VerdictRetry, 503, true,
+								10*time.Minute
 						}
 						return r
 					}

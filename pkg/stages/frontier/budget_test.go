@@ -139,7 +139,8 @@ func TestWhatAPredecessorStoresLateIsCounted(t *testing.T) {
 			w.settled()
 			w.disk.mu.Lock()
 			late := ts[len(ts)-1].URL.Key()
-			w.disk.ledger[late] = crawl.Entry{Key: late, State: crawl.StateDone, Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 200}
+			w.disk.ledger[late] = crawl.Entry{Key: late, State: crawl.StateDone, Kind: crawl.KindPage,
+				Verdict: crawl.VerdictDone, Status: 200}
 			w.disk.mu.Unlock()
 			if recounts {
 				if err := w.f.Recount(t.Context()); err != nil {
@@ -157,7 +158,8 @@ func TestWhatAPredecessorStoresLateIsCounted(t *testing.T) {
 }
 
 func alwaysPages(w *world, _ *crawl.Fetch) reply {
-	return reply{took: time.Duration(1+w.roll(2000)) * time.Millisecond, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
+	return reply{took: time.Duration(1+w.roll(2000)) * time.Millisecond,
+		outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
 }
 
 // A number of pages that is old when the frontier is told it does not let the budget be exceeded.

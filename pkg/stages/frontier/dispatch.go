@@ -59,7 +59,8 @@ func (dp *dispatcher) sayWhy(err error) {
 // step does one round. It reports whether it did anything.
 func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err error) {
 	for _, act := range []func(context.Context, time.Time) (bool, error){
-		dp.spendTime, dp.beginLook, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.revisit, dp.nextLevel, dp.rescore, dp.draw, dp.probe,
+		dp.spendTime, dp.beginLook, dp.leaseReady, dp.checkTrouble, dp.releaseLater, dp.revisit, dp.nextLevel, dp.rescore,
+		dp.draw, dp.probe,
 	} {
 		did, err := act(ctx, now)
 		busy = busy || did

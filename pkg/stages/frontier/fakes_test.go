@@ -70,8 +70,8 @@ type stored struct {
 
 func newDisk() *disk {
 	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
-		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{}, kept: map[weburl.Key]bool{},
-		spent: map[crawl.JobID]spent{}}
+		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{},
+		kept: map[weburl.Key]bool{}, spent: map[crawl.JobID]spent{}}
 }
 
 // crash forgets what a process knew.

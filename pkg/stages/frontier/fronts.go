@@ -100,7 +100,8 @@ func (f *fronts) add(q *crawl.Queued) (only bool) {
 
 // pick chooses the job whose turn it is among those that have tasks and are not to be passed over, and one of its
 // queues; nil: there is none. Tasks that were set aside because their job is unknown are in the queues without one.
-func (f *fronts) pick(random *rand.Rand, pass func(*jobFronts) bool, topical func(crawl.JobID) (order topicalOrder, is bool)) (d drawing) {
+func (f *fronts) pick(random *rand.Rand, pass func(*jobFronts) bool,
+	topical func(crawl.JobID) (order topicalOrder, is bool)) (d drawing) {
 	for i := range f.all {
 		at := (f.next + i) % len(f.all)
 		j := f.all[at]

@@ -130,7 +130,8 @@ func (h *host) dismissal(task *crawl.Task, j *crawl.Job, now time.Time) *dismiss
 	}
 	if task.Kind == crawl.KindResource && h.silent(now) {
 		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
-			fmt.Sprintf("the host never answered, %d times in a row: pages are rendered without what lies there", h.rec.Failures)}
+			fmt.Sprintf("the host never answered, %d times in a row: pages are rendered without what lies there",
+				h.rec.Failures)}
 	}
 	return nil
 }

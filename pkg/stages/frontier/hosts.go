@@ -20,7 +20,8 @@ type hosts struct {
 }
 
 func newHosts(jobs *jobs, guests *guests) hosts {
-	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, held: map[string]bool{}, jobs: jobs, guests: guests}
+	return hosts{active: map[string]*host{}, leaving: map[string]crawl.Host{}, held: map[string]bool{}, jobs: jobs,
+		guests: guests}
 }
 
 // record is what is stored of a host, read when it was this node's since then.

@@ -151,7 +151,8 @@ func TestTheCrawlDelayOfAnotherAgentIsKept(t *testing.T) {
 			if f.Task.Kind == crawl.KindRobots {
 				return robotsReply(t, f, "http://h0.test/robots.txt", 0)
 			}
-			return reply{took: time.Second, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200, CrawlDelay: time.Minute}}
+			return reply{took: time.Second,
+				outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200, CrawlDelay: time.Minute}}
 		}
 		w.runAll(pages(t, "a", 1, 5)...)
 		for i := 2; i < len(w.log); i++ {
@@ -339,7 +340,8 @@ func TestRobotsOfAnotherHostThatFailsAreGivenUp(t *testing.T) {
 				return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 500, Reason: crawl.ReasonStatus}}
 			}
 			rules := &crawl.RobotsOutcome{Origin: f.Task.For, Expires: time.Now().Add(time.Hour)} // as the fetcher does
-			return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictFailed, Status: 500, Reason: crawl.ReasonStatus, Robots: rules}}
+			return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictFailed, Status: 500, Reason: crawl.ReasonStatus,
+				Robots: rules}}
 		}
 		w.runAll(pages(t, "a", 1, 3)...)
 		if n := job.Retry.Max + 1; asked["h1.test"] != n || asked["h0.test"] != n+3 {

@@ -55,7 +55,8 @@ func (f *Frontier) Hosts(id crawl.JobID) []HostNow {
 		if queued == 0 && flying[h] == 0 {
 			continue
 		}
-		n := HostNow{Key: h.rec.Key, Queued: queued, InFlight: flying[h], Held: f.hosts.held[h.rec.Key], Backoff: h.rec.Backoff}
+		n := HostNow{Key: h.rec.Key, Queued: queued, InFlight: flying[h], Held: f.hosts.held[h.rec.Key],
+			Backoff: h.rec.Backoff}
 		if h.rec.Addr.IsValid() {
 			n.Address = h.rec.Addr.String()
 		}

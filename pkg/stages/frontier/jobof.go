@@ -45,7 +45,8 @@ func (f *Frontier) jobOf(ctx context.Context, id crawl.JobID) (*jobState, error)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept, spent: spent, bound: job.Bounds.Met(spent)}), nil
+	return f.jobs.meet(id, &jobState{job: job, pages: int(tally.Pages), places: kept, spent: spent,
+		bound: job.Bounds.Met(spent)}), nil
 }
 
 // spentBefore is what a job has spent of its bounds before it is met here. It is read where it has none, too: a

@@ -140,7 +140,8 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 		c.fromBuf = c.aside
 		return
 	}
-	if dp.hosts.earliest(h, job).After(now) || dp.outdoes(c.js, h, task, now) || dp.holds(c.js, now) { // the task may be of a job more patient than the last
+	// the task may be of a job more patient than the last
+	if dp.hosts.earliest(h, job).After(now) || dp.outdoes(c.js, h, task, now) || dp.holds(c.js, now) {
 		return
 	}
 	c.fromBuf = true
@@ -155,11 +156,9 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	}
 	h.passed = time.Time{}
 	c.id = c.delivery.Task.ID()
-	if l := dp.leases.of(c.id); l != nil && l.js != c.js { // a former life of the job has it still
-		c.fromBuf = false
-		return
-	} else if l != nil { // the same URL twice: this one is settled
-		c.fromBuf = c.fromBuf && task.Kind != crawl.KindRobots
+	if l := dp.leases.of(c.id); l != nil {
+		// a former life of the job has it still; else it is the same URL twice, and this one is settled
+		c.fromBuf = l.js == c.js && c.fromBuf && task.Kind != crawl.KindRobots
 		return
 	}
 	dp.leases.reserve(c)

@@ -54,7 +54,8 @@ func (ls *leases) at(h *host, task *crawl.Task) bool { return h.busy > 0 && ls.b
 func (ls *leases) reserve(c *choice) {
 	ls.last++
 	task := &c.delivery.Task
-	c.lease, task.Lease, task.Tracked, task.Epoch = true, ls.last, ls.tracked && (ls.again || task.Visit == 0), epochOf(c.js.job)
+	c.lease, task.Lease, task.Tracked, task.Epoch = true, ls.last, ls.tracked && (ls.again || task.Visit == 0),
+		epochOf(c.js.job)
 	l := &lease{host: c.host, js: c.js, number: ls.last, vnode: c.place.Vnode, task: *task, at: time.Now(),
 		place: c.host.place, placed: c.js.places.has(task)}
 	ls.byID[c.id] = l

@@ -59,7 +59,8 @@ func (l levels) forget(job crawl.JobID) {
 
 // level is the queue that a task waits in until its level is reached; false: it need not wait.
 func (f *Frontier) level(js *jobState, t *crawl.Task) (queue string, wait bool) {
-	if js == nil || js.job.Order != crawl.OrderBreadth || f.deps.Quiet == nil || js.dead || t.Depth <= f.stock.levels.of(t.Job).reached {
+	if js == nil || js.job.Order != crawl.OrderBreadth || f.deps.Quiet == nil || js.dead ||
+		t.Depth <= f.stock.levels.of(t.Job).reached {
 		return "", false
 	}
 	return levelName(t.Job, t.Depth), true
@@ -172,7 +173,8 @@ func (dp *dispatcher) levelEnded(ctx context.Context, job crawl.JobID) (bool, er
 	}
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	return open <= dp.stock.levels.of(job).all || dp.leases.len() == 0 && dp.stock.queued-dp.stock.concluded() <= dp.stock.levels.all(), nil
+	return open <= dp.stock.levels.of(job).all || dp.leases.len() == 0 &&
+		dp.stock.queued-dp.stock.concluded() <= dp.stock.levels.all(), nil
 }
 
 // release moves a batch of a level's tasks to the front queues.

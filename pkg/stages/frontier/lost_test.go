@@ -16,7 +16,8 @@ import (
 
 // lose notes that the body of a page was lost.
 func (w *world) lose(fetch *crawl.Fetch) *crawl.Outcome {
-	out := &crawl.Outcome{Task: fetch.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonBodyLost, Detail: "lost"}
+	out := &crawl.Outcome{Task: fetch.Task, Verdict: crawl.VerdictInterrupted, Reason: crawl.ReasonBodyLost,
+		Detail: "lost"}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lost = append(w.lost, out)
@@ -38,7 +39,8 @@ func (w *world) reportLost(ctx context.Context, p *process, f *frontier.Frontier
 }
 
 func TestAPageWhoseBodyWasLostIsFetchedAgain(t *testing.T) {
-	for name, after := range map[string]time.Duration{"reported before the fetch is": 0, "just after": 100 * time.Millisecond, "much later": time.Hour} {
+	for name, after := range map[string]time.Duration{"reported before the fetch is": 0,
+		"just after": 100 * time.Millisecond, "much later": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				job := aJob("a")
@@ -51,7 +53,8 @@ func TestAPageWhoseBodyWasLostIsFetchedAgain(t *testing.T) {
 				}
 				w.runAll(pages(t, "a", 1, 2)...)
 				if len(w.leased) != 4 || w.disk.pages() != 2 || !w.f.Exhausted("a") {
-					t.Errorf("%d requests, %d pages, budget spent: %v; want two requests for each of two pages", len(w.leased), w.disk.pages(), w.f.Exhausted("a"))
+					t.Errorf("%d requests, %d pages, budget spent: %v; want two requests for each of two pages", len(w.leased),
+						w.disk.pages(), w.f.Exhausted("a"))
 				}
 				for key, e := range w.disk.ledger {
 					if e.Attempts != 2 || w.disk.finals[key] != 1 {
@@ -103,7 +106,8 @@ func TestAReportOfALostBodyWaitsForTheOutcomeOfTheFetch(t *testing.T) {
 			w.reportLost(context.Background(), w.proc, w.f, out)
 		}()
 		time.Sleep(50 * time.Millisecond)
-		w.report(context.Background(), w.f, bus.Message{}, &crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200})
+		w.report(context.Background(), w.f, bus.Message{},
+			&crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200})
 		<-done
 		w.finish()
 		w.stop()

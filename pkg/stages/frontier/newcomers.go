@@ -114,7 +114,8 @@ func (n *newcomers) recall(each func(*host)) {
 func (n *newcomers) firstWait(h *host, t *crawl.Task, j *crawl.Job) time.Duration {
 	wait, before := firstWaitMax, max(h.rec.Failures, t.Attempt)
 	switch {
-	case before >= j.Retry.Max, !j.Retry.RepeatsSilence(), h.answers > 0 && n.active <= n.unheard() && n.held[prompt] <= n.half():
+	case before >= j.Retry.Max, !j.Retry.RepeatsSilence(), h.answers > 0 && n.active <= n.unheard() &&
+		n.held[prompt] <= n.half():
 		return 0
 	case h.answers >= proof:
 		wait *= 2

@@ -21,7 +21,8 @@ func silent(f *crawl.Fetch) reply {
 // dripping answers at once and then hardly sends anything.
 func dripping(f *crawl.Fetch) reply {
 	if f.FirstWait > 0 {
-		return reply{took: min(40*time.Second, 3*f.FirstWait), outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 200}}
+		return reply{took: min(40*time.Second, 3*f.FirstWait),
+			outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 200}}
 	}
 	return reply{took: 40 * time.Second, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
 }

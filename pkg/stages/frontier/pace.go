@@ -98,7 +98,8 @@ func (p *pace) learn(b *crawl.Bounds, out *crawl.Outcome, now time.Time) {
 // holds reports whether a lease of the job has to wait.
 func (f *Frontier) holds(js *jobState, now time.Time) bool {
 	b := &js.job.Bounds
-	return (b.Paced() || !js.pace.probe.IsZero()) && !js.dead && js.pace.ready(b, f.nodes(), now).After(now) || f.spare(js) == 0
+	return (b.Paced() || !js.pace.probe.IsZero()) && !js.dead && js.pace.ready(b, f.nodes(), now).After(now) ||
+		f.spare(js) == 0
 }
 
 // spare is how many leases a job may have besides those under way. The node's window bounds them too.

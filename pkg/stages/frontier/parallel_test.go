@@ -127,14 +127,21 @@ func TestOnlyNamedFailuresAreRepeated(t *testing.T) {
 		verdict  crawl.Verdict
 		says     bool
 	}{
-		"as today":      {nil, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 3, crawl.VerdictFailed, false},
-		"named":         {[]string{"timeout"}, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 3, crawl.VerdictFailed, false},
-		"not named":     {[]string{"connect"}, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 1, crawl.VerdictFailed, true},
-		"a status":      {[]string{"status:5xx"}, failed(crawl.VerdictRetry, crawl.ReasonStatus, 503), 3, crawl.VerdictFailed, false},
-		"another":       {[]string{"status:429"}, failed(crawl.VerdictRetry, crawl.ReasonStatus, 503), 1, crawl.VerdictFailed, true},
-		"a last word":   {[]string{"status:404"}, failed(crawl.VerdictGone, crawl.ReasonStatus, 404), 3, crawl.VerdictGone, false},
-		"not this one":  {[]string{"status:404"}, failed(crawl.VerdictGone, crawl.ReasonStatus, 410), 1, crawl.VerdictGone, false},
-		"forbidden":     {[]string{"status:403"}, failed(crawl.VerdictBlocked, crawl.ReasonStatus, 403), 3, crawl.VerdictBlocked, false},
+		"as today": {nil, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 3, crawl.VerdictFailed, false},
+		"named": {[]string{"timeout"}, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 3, crawl.VerdictFailed,
+			false},
+		"not named": {[]string{"connect"}, failed(crawl.VerdictRetry, crawl.ReasonTimeout, 0), 1, crawl.VerdictFailed,
+			true},
+		"a status": {[]string{"status:5xx"}, failed(crawl.VerdictRetry, crawl.ReasonStatus, 503), 3, crawl.VerdictFailed,
+			false},
+		"another": {[]string{"status:429"}, failed(crawl.VerdictRetry, crawl.ReasonStatus, 503), 1, crawl.VerdictFailed,
+			true},
+		"a last word": {[]string{"status:404"}, failed(crawl.VerdictGone, crawl.ReasonStatus, 404), 3, crawl.VerdictGone,
+			false},
+		"not this one": {[]string{"status:404"}, failed(crawl.VerdictGone, crawl.ReasonStatus, 410), 1, crawl.VerdictGone,
+			false},
+		"forbidden": {[]string{"status:403"}, failed(crawl.VerdictBlocked, crawl.ReasonStatus, 403), 3,
+			crawl.VerdictBlocked, false},
 		"a certificate": {[]string{"tls"}, failed(crawl.VerdictRefused, crawl.ReasonTLS, 0), 1, crawl.VerdictRefused, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +160,8 @@ func TestOnlyNamedFailuresAreRepeated(t *testing.T) {
 				w.finish()
 				w.stop()
 				if len(w.log) != tc.requests || last.Verdict != tc.verdict || strings.Contains(last.Detail, "retry.on") != tc.says {
-					t.Errorf("%d requests, then %s (%s); want %d and %s", len(w.log), last.Verdict, last.Detail, tc.requests, tc.verdict)
+					t.Errorf("%d requests, then %s (%s); want %d and %s", len(w.log), last.Verdict, last.Detail, tc.requests,
+						tc.verdict)
 				}
 			})
 		})

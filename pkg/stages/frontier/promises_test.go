@@ -26,7 +26,8 @@ func impolite(log []request, ipDelay time.Duration) (complaints []string) {
 		slices.SortFunc(rs, func(a, b request) int { return cmp.Or(a.start.Compare(b.start), a.end.Compare(b.end)) })
 		for i := 1; i < len(rs); i++ {
 			if wait := rs[i].start.Sub(rs[i-1].end); wait < rs[i-1].gap {
-				complaints = append(complaints, fmt.Sprintf("%s: %v after a request that asked for %v (%v)", who, wait, rs[i-1].gap, rs[i].start))
+				complaints = append(complaints,
+					fmt.Sprintf("%s: %v after a request that asked for %v (%v)", who, wait, rs[i-1].gap, rs[i].start))
 			}
 		}
 	}
@@ -193,7 +194,8 @@ func TestWhatAServerAskedForHoldsWhateverElseIsSaidOfTheLease(t *testing.T) {
 				w.mu.Lock()
 				defer w.mu.Unlock()
 				if asked++; asked%3 == 0 {
-					r.outcome.Verdict, r.outcome.Status, r.outcome.Slow, r.outcome.RetryAfter = crawl.VerdictRetry, 503, true, time.Minute
+					r.outcome.Verdict, r.outcome.Status, r.outcome.Slow, r.outcome.RetryAfter = crawl.VerdictRetry, 503, true,
+						time.Minute
 					r.gap = time.Minute
 				}
 				return r

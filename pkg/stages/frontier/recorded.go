@@ -76,7 +76,8 @@ func logLine(out *crawl.Outcome, now time.Time) crawl.LogLine {
 	line := crawl.LogLine{Job: t.Job, At: out.Started, URL: t.URL, Kind: t.Kind, Verdict: out.Verdict, Status: out.Status,
 		Reason: out.Reason, Detail: out.Detail, Bytes: out.Bytes, FirstByte: out.FirstByte, Attempt: attempts(out),
 		Depth: t.Depth, ContentType: out.ContentType, Digest: out.Digest, Addr: out.Addr, Referrer: t.Referrer,
-		Location: out.Location, Epoch: t.Epoch, Visit: t.Visit, Finds: t.Finds, HostLinks: t.HostLinks, Relevance: t.Relevance}
+		Location: out.Location, Epoch: t.Epoch, Visit: t.Visit, Finds: t.Finds, HostLinks: t.HostLinks,
+		Relevance: t.Relevance}
 	if t.Priority != crawl.DefaultPriority && t.Kind != crawl.KindRobots {
 		line.Priority = t.Priority
 	}

@@ -36,7 +36,8 @@ func (f *Frontier) refuseResources(ctx context.Context, outs []*crawl.Outcome, n
 		if t.Kind != crawl.KindResource || !out.Verdict.Final() || out.Verdict == crawl.VerdictDone {
 			continue
 		}
-		r := crawl.Resource{URL: t.URL, Status: out.Status, At: now, Expires: now.Add(refusedFor), Refused: cmp.Or(out.Reason, out.Verdict.String())}
+		r := crawl.Resource{URL: t.URL, Status: out.Status, At: now, Expires: now.Add(refusedFor),
+			Refused: cmp.Or(out.Reason, out.Verdict.String())}
 		if out.Reason == crawl.ReasonHostDown {
 			r.Expires = now.Add(silentFor)
 		}

@@ -13,7 +13,8 @@ func (r *result) judgeNamed() bool {
 		r.Verdict = crawl.VerdictFailed
 		r.Detail += "; it is not repeated: retry.on does not name it"
 		return true
-	case repeat && (r.Verdict == crawl.VerdictGone || r.Verdict == crawl.VerdictBlocked) && r.Task.Attempt < r.job.Retry.Max:
+	case repeat && (r.Verdict == crawl.VerdictGone || r.Verdict == crawl.VerdictBlocked) &&
+		r.Task.Attempt < r.job.Retry.Max:
 		r.Verdict = crawl.VerdictRetry
 		return true
 	}

@@ -81,7 +81,8 @@ func TestAChangedJobReachesTheNextLease(t *testing.T) {
 				after := w.since(at)
 				w.stop()
 				if before < 15 || len(after) > 1 {
-					t.Errorf("%d requests in the 20 s before the delay was raised to 60 s, %d in the minute after: want at most 1", before, len(after))
+					t.Errorf("%d requests in the 20 s before the delay was raised to 60 s, %d in the minute after: want at most 1",
+						before, len(after))
 				}
 			})
 		})
@@ -90,7 +91,8 @@ func TestAChangedJobReachesTheNextLease(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, r := running(t, pages(t, "a", 1, 20), func(w *world, _ *crawl.Job) {
 				w.answer = func(*world, *crawl.Fetch) reply {
-					return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 429, Slow: true, RetryAfter: 5 * time.Minute}}
+					return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Status: 429, Slow: true,
+						RetryAfter: 5 * time.Minute}}
 				}
 			})
 			time.Sleep(10 * time.Second)
@@ -144,7 +146,8 @@ func TestWhatIsQueuedIsJudgedAgain(t *testing.T) {
 		})
 		tasks := []crawl.Task{seed}
 		for i := range 20 {
-			tasks = append(tasks, page(t, "a", fmt.Sprintf("http://h0.test/private/%d", i)), page(t, "a", fmt.Sprintf("http://h0.test/open/%d", i)))
+			tasks = append(tasks, page(t, "a", fmt.Sprintf("http://h0.test/private/%d", i)),
+				page(t, "a", fmt.Sprintf("http://h0.test/open/%d", i)))
 		}
 		w.add(tasks...)
 		time.Sleep(5 * time.Second)
@@ -164,8 +167,9 @@ func TestWhatIsQueuedIsJudgedAgain(t *testing.T) {
 				continue
 			}
 			left++
-			if e.Reason != crawl.ReasonExclude || e.Epoch != 2 || e.Left == nil || e.Left.Rule != "/private/" || e.Left.Task.URL != task.URL ||
-				e.Left.Task.Epoch != 2 || !e.Left.Task.Paid || e.Attempts != 0 { // nobody attempted anything
+			if e.Reason != crawl.ReasonExclude || e.Epoch != 2 || e.Left == nil || e.Left.Rule != "/private/" ||
+				// nobody attempted anything
+				e.Left.Task.URL != task.URL || e.Left.Task.Epoch != 2 || !e.Left.Task.Paid || e.Attempts != 0 {
 				t.Errorf("%s was left out as %+v, %+v", task.URL, e, e.Left)
 			}
 		}

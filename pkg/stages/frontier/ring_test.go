@@ -180,7 +180,8 @@ func TestAHostThatComesKeepsItsRest(t *testing.T) {
 		w.add(pages(t, "a", 2, 3)...)
 		time.Sleep(time.Minute)
 		if w.requestsTo("h0.test") != 0 || w.requestsTo("h1.test") != 3 {
-			t.Fatalf("%d requests to a host on its way, %d to one that is here", w.requestsTo("h0.test"), w.requestsTo("h1.test"))
+			t.Fatalf("%d requests to a host on its way, %d to one that is here", w.requestsTo("h0.test"),
+				w.requestsTo("h1.test"))
 		}
 		asked := time.Now().Add(10 * time.Minute)
 		w.disk.mu.Lock() // the owner before stores that the host asked for rest, after this node had read its record
@@ -266,7 +267,8 @@ func (e *expected) Expect(_ context.Context, tasks ...crawl.Task) error {
 	defer e.disk.mu.Unlock()
 	for _, t := range tasks {
 		e.tasks = append(e.tasks, t)
-		if e.disk.ledger[t.URL.Key()].State == crawl.StateDone || t.Kind == crawl.KindRobots && len(e.disk.hosts[t.URL.HostKey()].Origins) > 0 {
+		if e.disk.ledger[t.URL.Key()].State == crawl.StateDone || t.Kind == crawl.KindRobots &&
+			len(e.disk.hosts[t.URL.HostKey()].Origins) > 0 {
 			e.late++
 		}
 	}
@@ -288,7 +290,8 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 		w.add(pages(t, "a", 2, 2)...)
 		w.finish()
 		if len(e.tasks) != 2 || e.claimed != 2 || e.late != 0 {
-			t.Errorf("%d pages expected, %d without links, want 2 of each; %d after their outcome", len(e.tasks), e.claimed, e.late)
+			t.Errorf("%d pages expected, %d without links, want 2 of each; %d after their outcome", len(e.tasks), e.claimed,
+				e.late)
 		}
 	})
 }
@@ -296,7 +299,8 @@ func TestLinksAreExpectedBeforeTheOutcomeIsRecorded(t *testing.T) {
 // A node may die with its broker as soon as the record of a host is stored, which says that the robots.txt was fetched:
 // nobody asks for it again then, so that the sitemaps it names must be expected by now.
 func TestSitemapsAreExpectedBeforeTheHostsRecordIsStored(t *testing.T) {
-	for _, doubt := range []bool{false, true} { // in doubt, who answered may be heard after another had said that nobody knows
+	// in doubt, who answered may be heard after another had said that nobody knows
+	for _, doubt := range []bool{false, true} {
 		t.Run(fmt.Sprint(doubt), func(t *testing.T) { sitemapsAreExpected(t, doubt) })
 	}
 }
@@ -334,7 +338,8 @@ func sitemapsAreExpected(t *testing.T, doubt bool) {
 			}
 		}
 		if len(known) != hosts || e.late != 0 {
-			t.Errorf("the links of %d robots.txt files expected, want %d; %d after their hosts' records", len(known), hosts, e.late)
+			t.Errorf("the links of %d robots.txt files expected, want %d; %d after their hosts' records", len(known), hosts,
+				e.late)
 		}
 	})
 }
@@ -388,8 +393,9 @@ func TestRobotsOfAnotherNodesHost(t *testing.T) {
 		l.set(w, "h0.test", elsewhere)
 		task := page(t, "a", "http://h1.test/robots.txt")
 		task.Kind, task.For = crawl.KindRobots, "http://h0.test"
-		events, err := w.f.Outcomes().Handle(context.Background(), &crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200,
-			Robots: &crawl.RobotsOutcome{Origin: task.For, Expires: time.Now().Add(time.Hour)}})
+		events, err := w.f.Outcomes().Handle(context.Background(),
+			&crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200,
+				Robots: &crawl.RobotsOutcome{Origin: task.For, Expires: time.Now().Add(time.Hour)}})
 		if err != nil || len(events) != 1 || events[0].(*crawl.Outcome).Destination() != "b" {
 			t.Errorf("told %v, %v", events, err)
 		}

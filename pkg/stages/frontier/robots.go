@@ -71,7 +71,8 @@ func (d robotsDesk) wait(h *host, task *crawl.Task, j *crawl.Job, now time.Time)
 
 // outcome notes what a robots task brought: rules, a redirect, or a failure. It returns a task for the front queues
 // when the rules are to be had from another host. h is the host of the origin; nil if that is not active.
-func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (elsewhere *crawl.Task) {
+func (d robotsDesk) outcome(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
+	ours bool) (elsewhere *crawl.Task) {
 	origin, r := out.Task.For, out.Robots
 	next := out.Task
 	next.Lease = 0

@@ -56,7 +56,8 @@ func TestQueuesThatArePurgedStopNothing(t *testing.T) {
 				}
 				w.idle()
 				if s := w.f.Stats(); lost > 0 && (s.Queued != 0 || w.outcomes() == len(all)) {
-					t.Errorf("%d tasks were lost, %d of %d have outcomes, %d are counted as queued", lost, w.outcomes(), len(all), s.Queued)
+					t.Errorf("%d tasks were lost, %d of %d have outcomes, %d are counted as queued", lost, w.outcomes(), len(all),
+						s.Queued)
 				}
 				if err := w.f.Queue(context.Background(), all...); err != nil {
 					t.Fatal(err)
@@ -137,7 +138,8 @@ func TestLeasesWhoseMessagesAreDeletedEnd(t *testing.T) {
 			t.Errorf("%d leases ended, leased were %v", ends, dropped)
 		}
 		for _, e := range w.disk.ledger {
-			if failed := e.Verdict == crawl.VerdictFailed; failed != (e.Reason == crawl.ReasonLeaseLost) || failed && e.Attempts != 6 {
+			if failed := e.Verdict == crawl.VerdictFailed; failed != (e.Reason == crawl.ReasonLeaseLost) ||
+				failed && e.Attempts != 6 {
 				t.Errorf("outcome %+v", e)
 			}
 		}

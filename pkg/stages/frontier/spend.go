@@ -60,7 +60,8 @@ func (f *Frontier) spend(ctx context.Context, js *jobState, bytes int64, now tim
 	defer f.mu.Unlock()
 	js.counted = now
 	if js.setSpent(spent) {
-		f.deps.Log.Info("a bound of the job is met: what is under way is finished, and nothing more is fetched", "job", id, "bound", js.bound)
+		f.deps.Log.Info("a bound of the job is met: what is under way is finished, and nothing more is fetched", "job", id,
+			"bound", js.bound)
 		f.signal()
 	}
 	return nil

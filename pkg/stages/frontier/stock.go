@@ -155,7 +155,8 @@ func (s *stock) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 // short says that a queue has lost tasks.
 func (s *stock) short(queue string, tasks int64) {
 	s.queued -= tasks
-	s.log.Warn("a queue holds fewer tasks than were put there: somebody deleted or purged it", "queue", queue, "tasks", tasks)
+	s.log.Warn("a queue holds fewer tasks than were put there: somebody deleted or purged it", "queue", queue,
+		"tasks", tasks)
 }
 
 // frontShort notes that a front queue was empty although n tasks had been counted there.

@@ -157,8 +157,8 @@ func (t *trouble) unreached(out *crawl.Outcome, now time.Time, log *slog.Logger)
 
 func (t *trouble) begin(now time.Time, log *slog.Logger) {
 	t.on, t.probed = true, now
-	log.Warn("no host can be reached, whichever is asked: the crawl waits, probes and goes on by itself; failures are not counted "+
-		"meanwhile. Is the network up?", "since", t.since.Format(time.TimeOnly), "last", t.detail)
+	log.Warn("no host can be reached, whichever is asked: the crawl waits, probes and goes on by itself; failures are "+
+		"not counted meanwhile. Is the network up?", "since", t.since.Format(time.TimeOnly), "last", t.detail)
 }
 
 // excuses reports whether a host that cannot be reached is not to blame.

@@ -13,7 +13,8 @@ func TestValidatorsAreKeptFromTheSecondVisitOn(t *testing.T) {
 		valid := crawl.Validators{ETag: `"1"`, LastModified: "then"}
 		w := newWorld(t, 1, aJob("a"))
 		w.answer = func(_ *world, f *crawl.Fetch) reply {
-			return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200, ETag: valid.ETag, LastModified: valid.LastModified}}
+			return reply{outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200, ETag: valid.ETag,
+				LastModified: valid.LastModified}}
 		}
 		tasks := []crawl.Task{page(t, "a", "http://h0.test/once"), page(t, "a", "http://h0.test/again")}
 		tasks[1].Visit = 1

@@ -85,7 +85,8 @@ type step struct {
 }
 
 // await looks until look says that the guest may go on.
-func (v *Visit) await(ctx context.Context, until time.Time, look func(ctx context.Context, now time.Time) (step, error)) error {
+func (v *Visit) await(ctx context.Context, until time.Time,
+	look func(ctx context.Context, now time.Time) (step, error)) error {
 	for ctx.Err() == nil {
 		v.f.mu.Lock()
 		changed := v.f.guests.wait() // before the look: nothing is missed between

@@ -14,7 +14,8 @@ import (
 )
 
 // visit is a guest: it waits for a turn of a host and makes a request, which the log of the world has, too.
-func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration, rude bool, shape func(*crawl.Outcome)) error {
+func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration, rude bool,
+	shape func(*crawl.Outcome)) error {
 	task := page(w.t, string(job.ID), "http://"+host+"/dry")
 	v, err := w.f.Visit(context.Background(), frontier.Ask{Job: job, URL: task.URL, Patience: patience})
 	if err != nil {
@@ -26,7 +27,8 @@ func (w *world) visit(job *crawl.Job, host string, patience, took time.Duration,
 	start := time.Now()
 	time.Sleep(took)
 	w.mu.Lock()
-	w.log = append(w.log, request{host: host, addr: w.addr(host).String(), start: start, end: time.Now(), gap: job.Politeness.Delay.D()})
+	w.log = append(w.log, request{host: host, addr: w.addr(host).String(), start: start, end: time.Now(),
+		gap: job.Politeness.Delay.D()})
 	w.mu.Unlock()
 	out := &crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200, Started: start, Ended: time.Now()}
 	if shape != nil {
@@ -105,7 +107,8 @@ func TestAGuestWaitsNoLongerThanItsPatience(t *testing.T) {
 			t.Fatal(err)
 		}
 		var turn *frontier.TurnError
-		if err := w.visit(guest, "h1.test", 20*time.Second, 0, false, nil); !errors.As(err, &turn) || time.Until(turn.At) < 9*time.Minute {
+		if err := w.visit(guest, "h1.test", 20*time.Second, 0, false, nil); !errors.As(err, &turn) ||
+			time.Until(turn.At) < 9*time.Minute {
 			t.Errorf("a host that asked for ten minutes: %v", err)
 		}
 		w.add(page(t, "a", "http://h1.test/crawl"))
@@ -121,7 +124,8 @@ func TestAGuestWaitsNoLongerThanItsPatience(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		u := page(t, "a", "http://h1.test/").URL
-		if _, err := w.f.Visit(ctx, frontier.Ask{Job: guest, URL: u, Patience: time.Hour}); !errors.Is(err, context.Canceled) {
+		if _, err := w.f.Visit(ctx, frontier.Ask{Job: guest, URL: u, Patience: time.Hour}); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("a guest that has gone: %v", err)
 		}
 		time.Sleep(20 * time.Minute)

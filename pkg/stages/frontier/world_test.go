@@ -33,17 +33,18 @@ type world struct {
 	early   bool // hazard: outcomes are reported before the request has ended
 	lie     bool // hazard: outcomes say that the request ended long ago
 	fault   float64
-	unsure  float64                   // hazard: so many pushes arrive twice, and as many arrive and fail
-	copies  int                       // hazard: outcomes come so many times more, at once
-	doubt   bool                      // hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
-	drop    func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
-	ring    frontier.Ring
-	expect  crawl.Following
-	places  crawl.Places
-	nodes   func() int
-	sends   bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
-	told    bool // hazard: some processes died behind the outcome of a page, whose lease comes again beside it
-	away    outbox
+	unsure  float64 // hazard: so many pushes arrive twice, and as many arrive and fail
+	copies  int     // hazard: outcomes come so many times more, at once
+	// hazard: with the outcome of a first attempt comes another that says that nobody knows how it ended
+	doubt  bool
+	drop   func(f *crawl.Fetch) bool // hazard: the message of a lease is deleted
+	ring   frontier.Ring
+	expect crawl.Following
+	places crawl.Places
+	nodes  func() int
+	sends  bool // pages are sent on, and stored, in the middle of a fetch: before the outcome
+	told   bool // hazard: some processes died behind the outcome of a page, whose lease comes again beside it
+	away   outbox
 
 	fetches []crawl.Fetch
 
@@ -95,7 +96,8 @@ func (w *world) neverMistaken() {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
 	if n := len(w.disk.mistaken); n > 0 {
-		w.t.Errorf("%d outcomes were said to be the first of their URLs, and were not: the first is %+v", n, w.disk.mistaken[0])
+		w.t.Errorf("%d outcomes were said to be the first of their URLs, and were not: the first is %+v", n,
+			w.disk.mistaken[0])
 	}
 }
 
@@ -157,8 +159,9 @@ func (w *world) begin() {
 	if jobs == nil {
 		jobs = w.jobs
 	}
-	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p, Judge: w.judge, Promise: w.promise,
-		Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring, Following: w.expect, Places: w.places, Spending: p, Nodes: w.nodes})
+	f, err := frontier.New(w.cfg, frontier.Deps{Queues: p, Ledger: p, Hosts: p, Jobs: jobs, Attempts: p, Bus: p,
+		Judge: w.judge, Promise: w.promise, Resolver: w, Log: slog.New(slog.DiscardHandler), Ring: w.ring,
+		Following: w.expect, Places: w.places, Spending: p, Nodes: w.nodes})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -179,7 +182,8 @@ func (w *world) begin() {
 		}
 	}
 	var wg sync.WaitGroup
-	if w.sends { // as the programs of a cluster, it leases nothing before the leases of its predecessor have their outcomes
+	// as the programs of a cluster, it leases nothing before the leases of its predecessor have their outcomes
+	if w.sends {
 		for _, m := range again {
 			wg.Go(func() { w.deliver(ctx, p, f, m) })
 		}
@@ -274,7 +278,8 @@ func (w *world) deliver(ctx context.Context, p *process, f *frontier.Frontier, m
 	}
 	if w.doubt && fetch.Task.Attempt == 0 && !fetch.Task.Repeat {
 		copies.Go(func() {
-			w.report(ctx, f, m, &crawl.Outcome{Task: fetch.Task, Verdict: crawl.VerdictInterrupted, Started: out.Started, Ended: out.Ended})
+			w.report(ctx, f, m, &crawl.Outcome{Task: fetch.Task, Verdict: crawl.VerdictInterrupted, Started: out.Started,
+				Ended: out.Ended})
 		})
 	}
 	if early || w.report(ctx, f, m, &out) {

@@ -90,7 +90,8 @@ func TestLinksOfOtherSchemesGoToTheOwnerOfTheirPage(t *testing.T) {
 		t.Fatalf("%d events, error %v", len(events), err)
 	}
 	own, page := events[0].(*crawl.Claim), events[1].(*crawl.Claim)
-	if own.Node != "node-0" || len(own.Tasks) != 1 || len(own.Foreign) != 0 || page.Node != "node-7" || len(page.Tasks) != 0 || len(page.Foreign) != 2 {
+	if own.Node != "node-0" || len(own.Tasks) != 1 || len(own.Foreign) != 0 || page.Node != "node-7" ||
+		len(page.Tasks) != 0 || len(page.Foreign) != 2 {
 		t.Errorf("got %+v and %+v", own, page)
 	}
 }
@@ -154,7 +155,8 @@ func TestWhatIsSaidOfABatchIsSaidOfEachShare(t *testing.T) {
 		want := reflect.ValueOf(in.Batch)
 		for i := range want.NumField() {
 			name := want.Type().Field(i).Name
-			if want.Field(i).Kind() != reflect.Slice && !reflect.DeepEqual(reflect.ValueOf(got).Field(i).Interface(), want.Field(i).Interface()) {
+			if want.Field(i).Kind() != reflect.Slice &&
+				!reflect.DeepEqual(reflect.ValueOf(got).Field(i).Interface(), want.Field(i).Interface()) {
 				t.Errorf("%s is %v in a share, want %v", name, reflect.ValueOf(got).Field(i), want.Field(i))
 			}
 		}

@@ -16,7 +16,8 @@ import (
 // page makes a page of about 30 KB with 40 links, the measure of the crawler's contract.
 func page() []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("the crawler reads a page of some length and finds in it words links lists tables and more of the same sort again")
+	words := strings.Fields("the crawler reads a page of some length and finds in it words links lists tables and more " +
+		"of the same sort again")
 	sentence := func(n int) string {
 		var b strings.Builder
 		for range n {
@@ -32,8 +33,10 @@ func page() []byte {
 	}
 	b.WriteString(`</ul></nav><main id="content"><h1>A page &amp; more</h1>`)
 	for i := range 25 {
-		fmt.Fprintf(&b, "<div class=\"section level-2\" id=\"s%d\"><h2>Part %d</h2>\n<p>%s<a href=\"../chapter/%d.html?x=%d&amp;y=2\">%s</a> %s<em>%s</em>.</p>\n"+
-			"<p class=\"body\">%s &mdash; %s</p></div>\n", i, i, sentence(60), i, i, sentence(3), sentence(50), sentence(4), sentence(60), sentence(30))
+		fmt.Fprintf(&b, "<div class=\"section level-2\" id=\"s%d\"><h2>Part %d</h2>\n"+
+			"<p>%s<a href=\"../chapter/%d.html?x=%d&amp;y=2\">%s</a> %s<em>%s</em>.</p>\n"+
+			"<p class=\"body\">%s &mdash; %s</p></div>\n", i, i, sentence(60), i, i, sentence(3), sentence(50), sentence(4),
+			sentence(60), sentence(30))
 	}
 	b.WriteString(`</main><footer class="footer"><p>Copyright</p></footer></body></html>`)
 	return b.Bytes()

@@ -50,5 +50,7 @@ func article() []byte {
 		`"name":"A. Writer"}],"datePublished":"2026-01-02T03:04:05Z","dateModified":"2026-01-03T03:04:05Z","image":["https://example.com/a.jpg"]}</script>` +
 		`<meta property="og:title" content="A page"><meta property="og:type" content="article"><meta name="twitter:card" content="summary"><meta name="author" content="A. Writer">`
 	doc := bytes.Replace(page(), []byte("</head>"), []byte(head+"</head>"), 1)
-	return bytes.Replace(doc, []byte(`<main id="content">`), []byte(`<main id="content" itemscope itemtype="https://schema.org/Article"><span itemprop="author">A. Writer</span>`), 1)
+	return bytes.Replace(doc, []byte(`<main id="content">`),
+		[]byte(`<main id="content" itemscope itemtype="https://schema.org/Article"><span itemprop="author">A. Writer</span>`),
+		1)
 }

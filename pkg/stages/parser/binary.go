@@ -18,9 +18,10 @@ func isXML(mt string) bool {
 }
 
 // texts are the media types of text, besides text/*, +json and +yaml.
-var texts = map[string]bool{"application/json": true, "application/jsonl": true, "application/x-ndjson": true, "application/javascript": true,
-	"application/ecmascript": true, "application/x-javascript": true, "application/yaml": true, "application/x-yaml": true,
-	"application/toml": true, "application/sql": true, "application/x-sh": true, "application/x-tex": true}
+var texts = map[string]bool{"application/json": true, "application/jsonl": true, "application/x-ndjson": true,
+	"application/javascript": true, "application/ecmascript": true, "application/x-javascript": true,
+	"application/yaml": true, "application/x-yaml": true, "application/toml": true, "application/sql": true,
+	"application/x-sh": true, "application/x-tex": true}
 
 // isPlain reports whether a media type is text without markup.
 func isPlain(mt string) bool {

@@ -242,7 +242,8 @@ func (p *pass) keepTitle(keep []bool) {
 		if keep[i] {
 			return
 		}
-		if b.kind == heading && b.flags&(hidden|boilerplate|suspect|teaser) == 0 && strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
+		if b.kind == heading && b.flags&(hidden|boilerplate|suspect|teaser) == 0 &&
+			strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
 			keep[i] = true
 			return
 		}

@@ -132,7 +132,8 @@ func (j *judge) form(i int32) bool {
 		return false
 	}
 	row, seen := 0, 0
-	for k := n.parent + 1; k <= j.nodes[n.parent].last && row < formRow && seen < maxLook; k, seen = j.nodes[k].last+1, seen+1 {
+	for k := n.parent + 1; k <= j.nodes[n.parent].last && row < formRow && seen < maxLook; k, seen = j.nodes[k].last+1,
+		seen+1 {
 		if m := &j.nodes[k]; m.control && m.tag == n.tag && m.name == n.name {
 			row++
 		}
@@ -173,7 +174,8 @@ const fewLinks = 12
 func (j *judge) dropLines() {
 	for i := range j.blocks {
 		b := &j.blocks[i]
-		if j.keep[i] && b.kind != heading && b.linkWords > 0 && (b.kind == para && b.density() > linksDensity || j.menuLine(b)) {
+		if j.keep[i] && b.kind != heading && b.linkWords > 0 &&
+			(b.kind == para && b.density() > linksDensity || j.menuLine(b)) {
 			j.keep[i] = false
 		}
 	}

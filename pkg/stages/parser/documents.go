@@ -26,16 +26,19 @@ func (h *Handler) UseOpener(o crawl.Opener) { h.opener = o }
 
 // opens reports whether a page is such a document.
 func (h *Handler) opens(p *crawl.Page, job *crawl.Job) bool {
-	return h.opener != nil && !strings.HasPrefix(p.ContentType, "text/") && p.Task.Kind == crawl.KindPage && !job.Documents.Raw && h.opener.Opens(mediaType(p.ContentType))
+	return h.opener != nil && !strings.HasPrefix(p.ContentType, "text/") && p.Task.Kind == crawl.KindPage &&
+		!job.Documents.Raw && h.opener.Opens(mediaType(p.ContentType))
 }
 
 // open makes a crawl.Document of a document. One that cannot be opened has the reason for which it gets no record.
-func (h *Handler) open(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) (*crawl.Document, error) {
+func (h *Handler) open(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job,
+	rules *Rules) (*crawl.Document, error) {
 	opt, base := optionsOf(job.Limits), p.Task.URL
 	opt.Agent = job.RobotsAgent()
 	r := &Result{MediaType: mediaType(p.ContentType), binary: true}
-	got, err := h.opener.Open(ctx, &crawl.OpenRequest{MediaType: r.MediaType, Body: body, Pages: job.Documents.PageLimit(), Text: opt.MaxText,
-		Links: opt.MaxLinks, Time: job.Documents.Limit()})
+	got, err := h.opener.Open(ctx,
+		&crawl.OpenRequest{MediaType: r.MediaType, Body: body, Pages: job.Documents.PageLimit(), Text: opt.MaxText,
+			Links: opt.MaxLinks, Time: job.Documents.Limit()})
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: %w", p.Task.URL, err)
 	}

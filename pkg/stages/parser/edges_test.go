@@ -13,21 +13,28 @@ func TestLateAndUnknownEncodings(t *testing.T) {
 	pad := strings.Repeat("<!-- - -->", 200)
 	for _, c := range []struct{ name, contentType, doc, charset, title string }{
 		{"late", "text/html", pad + "<meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
-		{"late, in the body", "text/html", "<body>" + pad + "<p>x<META http-equiv=content-type content='text/html; charset=koi8-r'>" + koi8, "koi8-r", "Привет"},
+		{"late, in the body", "text/html",
+			"<body>" + pad + "<p>x<META http-equiv=content-type content='text/html; charset=koi8-r'>" + koi8, "koi8-r",
+			"Привет"},
 		{"after the title", "text/html", koi8 + "</title>" + pad + "<meta charset=koi8-r>", "koi8-r", "Привет"},
-		{"across the first 1,024 bytes", "text/html", strings.Repeat(" ", 1015) + "<meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
+		{"across the first 1,024 bytes", "text/html", strings.Repeat(" ", 1015) + "<meta charset=koi8-r>" + koi8, "koi8-r",
+			"Привет"},
 		{"late, with the header's", "text/html; charset=utf-8", pad + "<meta charset=koi8-r><title>é", "utf-8", "é"},
-		{"early before late", "text/html", "<meta charset=utf-8><title>é</title>" + pad + "<meta charset=koi8-r>", "utf-8", "é"},
+		{"early before late", "text/html", "<meta charset=utf-8><title>é</title>" + pad + "<meta charset=koi8-r>", "utf-8",
+			"é"},
 		{"late, in a script", "text/html", pad + "<script>'<meta charset=koi8-r>'</script><title>é", "utf-8", "é"},
 		{"late, in a comment", "text/html", pad + "<!-- <meta charset=koi8-r> --><title>é", "utf-8", "é"},
 		{"late, UTF-16 is a lie", "text/html", pad + "<meta charset=utf-16le><title>é", "utf-8", "é"},
 		{"late, unknown", "text/html", pad + "<meta charset=klingon><title>é", "utf-8", "é"},
 		{"unknown before good", "text/html", "<meta charset=klingon><meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
-		{"unknown before late", "text/html", "<meta charset=klingon>" + pad + "<meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
+		{"unknown before late", "text/html", "<meta charset=klingon>" + pad + "<meta charset=koi8-r>" + koi8, "koi8-r",
+			"Привет"},
 		{"unknown in the header", "text/html; charset=klingon", "<meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
 		{"unknown before good in the header", "text/html; charset=klingon; charset=koi8-r", koi8, "koi8-r", "Привет"},
-		{"unknown before good in one element", "", "<meta charset=klingon http-equiv=content-type content='text/html; charset=koi8-r'>" + koi8, "koi8-r", "Привет"},
-		{"unknown in the XML declaration", "", "<?xml version='1.0' encoding='klingon'?><meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
+		{"unknown before good in one element", "",
+			"<meta charset=klingon http-equiv=content-type content='text/html; charset=koi8-r'>" + koi8, "koi8-r", "Привет"},
+		{"unknown in the XML declaration", "", "<?xml version='1.0' encoding='klingon'?><meta charset=koi8-r>" + koi8,
+			"koi8-r", "Привет"},
 		{"empty before good", "", "<meta charset=''><meta charset=koi8-r>" + koi8, "koi8-r", "Привет"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,12 +56,17 @@ func linkText(r *Result) string {
 
 func TestInnerDocuments(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
-		{"links", `<iframe srcdoc="<a href='/a?x=1&amp;amp;y'>x</a>&lt;a href=b&gt;">`, "a https://site.example/a?x=1&y\na https://site.example/dir/b"},
-		{"beside src", `<iframe src=s srcdoc='<a href=b>'></iframe><a href=c>`, "iframe https://site.example/dir/s\na https://site.example/dir/c\na https://site.example/dir/b"},
+		{"links", `<iframe srcdoc="<a href='/a?x=1&amp;amp;y'>x</a>&lt;a href=b&gt;">`,
+			"a https://site.example/a?x=1&y\na https://site.example/dir/b"},
+		{"beside src", `<iframe src=s srcdoc='<a href=b>'></iframe><a href=c>`,
+			"iframe https://site.example/dir/s\na https://site.example/dir/c\na https://site.example/dir/b"},
 		{"the outer base", `<base href=/other/><iframe srcdoc='<a href=b>'>`, "a https://site.example/other/b"},
-		{"a base of its own", `<base href=/other/><iframe srcdoc='<base href=deep/><a href=b>'>`, "a https://site.example/other/deep/b"},
-		{"one in another", `<iframe srcdoc='<a href=b><iframe srcdoc="<a href=c>">'>`, "a https://site.example/dir/b\na https://site.example/dir/c"},
-		{"asks not to be followed", `<a href=a><iframe srcdoc='<meta name=robots content=nofollow><a href=b>'>`, "a https://site.example/dir/a"},
+		{"a base of its own", `<base href=/other/><iframe srcdoc='<base href=deep/><a href=b>'>`,
+			"a https://site.example/other/deep/b"},
+		{"one in another", `<iframe srcdoc='<a href=b><iframe srcdoc="<a href=c>">'>`,
+			"a https://site.example/dir/b\na https://site.example/dir/c"},
+		{"asks not to be followed", `<a href=a><iframe srcdoc='<meta name=robots content=nofollow><a href=b>'>`,
+			"a https://site.example/dir/a"},
 		{"empty", `<iframe srcdoc="">`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +80,8 @@ func TestInnerDocuments(t *testing.T) {
 	HTML([]byte(deep), "", mustURL(t, pageURL), DefaultOptions())
 	opt := DefaultOptions()
 	opt.MaxLinks = 3
-	r := HTML([]byte("<a href=a><a href=b>"+strings.Repeat("<iframe srcdoc='<a href=c><a href=d>'></iframe>", 5)), "", mustURL(t, pageURL), opt)
+	r := HTML([]byte("<a href=a><a href=b>"+strings.Repeat("<iframe srcdoc='<a href=c><a href=d>'></iframe>", 5)), "",
+		mustURL(t, pageURL), opt)
 	if len(r.Links) != 3 || len(r.Cut) != 1 || r.Cut[0] != CutLinks {
 		t.Errorf("%d links, cut %v", len(r.Links), r.Cut)
 	}
@@ -101,8 +114,9 @@ func TestDirectivesForTheAgent(t *testing.T) {
 		want             bool
 	}{
 		{"", "whirlpool: noindex", "Whirlpool", true}, {"MyBot", "whirlpool: noindex", "whirlpool", false},
-		{"MyBot", "mybot: noindex", " MYBOT ", true}, {"crawler2", "crawler2: noindex", "crawler2", true}, {"MyBot", "noindex", "robots", true},
-		{"", "otherbot: none, whirlpool: noindex", "Whirlpool", true}, {"", "nofollow, otherbot: noindex", "other", false},
+		{"MyBot", "mybot: noindex", " MYBOT ", true}, {"crawler2", "crawler2: noindex", "crawler2", true},
+		{"MyBot", "noindex", "robots", true}, {"", "otherbot: none, whirlpool: noindex", "Whirlpool", true},
+		{"", "nofollow, otherbot: noindex", "other", false},
 		{"", "unavailable_after: Saturday, 25-Jun-50 15:00:00 PST, noindex", "robots", true},
 		{"", "max-snippet: 5, otherbot: all, noindex", "other", false},
 	} {
@@ -117,7 +131,8 @@ func TestDirectivesForTheAgent(t *testing.T) {
 	}
 	job := crawl.DefaultJob()
 	job.UserAgent = "MyBot/2.0"
-	p := &crawl.Page{Task: crawl.Task{URL: mustURL(t, pageURL)}, ContentType: "text/html", RobotsTags: []string{"mybot: nofollow"}, Refresh: "0;/x"}
+	p := &crawl.Page{Task: crawl.Task{URL: mustURL(t, pageURL)}, ContentType: "text/html",
+		RobotsTags: []string{"mybot: nofollow"}, Refresh: "0;/x"}
 	if d := document(p, []byte("<p>x"), &job, nil); !d.NoFollow || len(d.Links) != 1 {
 		t.Errorf("got %+v", d)
 	}

@@ -63,15 +63,16 @@ func makeTraits() (t [htmlscan.Tags]trait) {
 	set(trait{block: true, kind: heading}, htmlscan.H1, htmlscan.H2, htmlscan.H3, htmlscan.H4, htmlscan.H5, htmlscan.H6)
 	set(trait{block: true, kind: item}, htmlscan.Li, htmlscan.Dt, htmlscan.Dd)
 	set(trait{block: true, kind: pre}, htmlscan.Pre, htmlscan.Listing, htmlscan.Xmp, htmlscan.Plaintext)
-	set(trait{block: true, push: true}, htmlscan.Div, htmlscan.Section, htmlscan.Form, htmlscan.Ul, htmlscan.Ol, htmlscan.Dl,
-		htmlscan.Table, htmlscan.Header, htmlscan.Fieldset, htmlscan.Figure, htmlscan.Details)
+	set(trait{block: true, push: true}, htmlscan.Div, htmlscan.Section, htmlscan.Form, htmlscan.Ul, htmlscan.Ol,
+		htmlscan.Dl, htmlscan.Table, htmlscan.Header, htmlscan.Fieldset, htmlscan.Figure, htmlscan.Details)
 	set(trait{block: true, push: true, kind: cell}, htmlscan.Td, htmlscan.Th)
 	set(trait{block: true, push: true, flags: inMain}, htmlscan.Main)
 	set(trait{block: true, push: true, flags: inArticle}, htmlscan.Article)
 	set(trait{block: true, push: true, flags: boilerplate}, htmlscan.Nav, htmlscan.Footer, htmlscan.Aside, htmlscan.Dialog,
 		htmlscan.Search, htmlscan.Menu)
 	set(trait{push: true, flags: boilerplate}, htmlscan.Button, htmlscan.Select)
-	set(trait{push: true, flags: suspect}, htmlscan.Noscript, htmlscan.Object, htmlscan.Canvas, htmlscan.Video, htmlscan.Audio)
+	set(trait{push: true, flags: suspect}, htmlscan.Noscript, htmlscan.Object, htmlscan.Canvas, htmlscan.Video,
+		htmlscan.Audio)
 	set(trait{push: true, flags: hidden}, htmlscan.Template)
 	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
 	set(trait{push: true, flags: hidden | inForeign}, htmlscan.Svg)
@@ -182,11 +183,12 @@ func (p *pass) closeCell() {
 // HTML, and the others have no raw text.
 func (p *pass) enterForeign(t htmlscan.Tag) {
 	switch t {
-	case htmlscan.B, htmlscan.Blockquote, htmlscan.Body, htmlscan.Br, htmlscan.Center, htmlscan.Code, htmlscan.Dd, htmlscan.Div,
-		htmlscan.Dl, htmlscan.Dt, htmlscan.Em, htmlscan.Embed, htmlscan.H1, htmlscan.H2, htmlscan.H3, htmlscan.H4,
-		htmlscan.H5, htmlscan.H6, htmlscan.Head, htmlscan.Hr, htmlscan.I, htmlscan.Img, htmlscan.Li, htmlscan.Listing,
-		htmlscan.Menu, htmlscan.Meta, htmlscan.Ol, htmlscan.P, htmlscan.Pre, htmlscan.Ruby, htmlscan.S, htmlscan.Small,
-		htmlscan.Span, htmlscan.Strong, htmlscan.Sub, htmlscan.Sup, htmlscan.Table, htmlscan.U, htmlscan.Ul, htmlscan.Var:
+	case htmlscan.B, htmlscan.Blockquote, htmlscan.Body, htmlscan.Br, htmlscan.Center, htmlscan.Code, htmlscan.Dd,
+		htmlscan.Div, htmlscan.Dl, htmlscan.Dt, htmlscan.Em, htmlscan.Embed, htmlscan.H1, htmlscan.H2, htmlscan.H3,
+		htmlscan.H4, htmlscan.H5, htmlscan.H6, htmlscan.Head, htmlscan.Hr, htmlscan.I, htmlscan.Img, htmlscan.Li,
+		htmlscan.Listing, htmlscan.Menu, htmlscan.Meta, htmlscan.Ol, htmlscan.P, htmlscan.Pre, htmlscan.Ruby, htmlscan.S,
+		htmlscan.Small, htmlscan.Span, htmlscan.Strong, htmlscan.Sub, htmlscan.Sup, htmlscan.Table, htmlscan.U, htmlscan.Ul,
+		htmlscan.Var:
 		for len(p.stack) > 0 && p.topFlags()&inForeign != 0 {
 			p.dropTop()
 		}

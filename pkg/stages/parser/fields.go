@@ -193,5 +193,6 @@ func nodeText(n *html.Node) string {
 }
 
 // breaksText are the elements that part words.
-var breaksText = map[string]bool{"br": true, "p": true, "div": true, "li": true, "td": true, "th": true, "tr": true, "dt": true,
-	"dd": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "section": true, "ul": true, "ol": true}
+var breaksText = map[string]bool{"br": true, "p": true, "div": true, "li": true, "td": true, "th": true, "tr": true,
+	"dt": true, "dd": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "section": true,
+	"ul": true, "ol": true}

@@ -45,7 +45,8 @@ const largePage = 1 << 20
 // NewHandler returns the logic of a parser that reads bodies from a spool.
 func NewHandler(jobs crawl.Jobs, bodies Bodies, log *slog.Logger) *Handler {
 	return &Handler{bodies: bodies, log: log, rules: crawl.NewPerRevision(jobs, rulesOf), large: make(chan struct{}, 1),
-		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }}, readers: sync.Pool{New: func() any { return new(model.Reader) }}}
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		readers: sync.Pool{New: func() any { return new(model.Reader) }}}
 }
 
 // Handle makes one crawl.Document of a page. If the body is no longer in the spool, the page was handled before,
@@ -165,9 +166,9 @@ func (rs *Rules) fieldsOf(s *source, match []*rule) (fields []crawl.Field) {
 func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/xhtml+xml" }
 
 func (r *Result) document(p *crawl.Page) *crawl.Document {
-	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset, ContentType: r.MediaType,
-		Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow, Cut: r.Cut, Assets: r.Assets,
-		Extracted: r.Extracted}
+	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset,
+		ContentType: r.MediaType, Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow,
+		Cut: r.Cut, Assets: r.Assets, Extracted: r.Extracted}
 }
 
 // rulesOf compiles the site rules, policies and models of a job; nil where it has none.

@@ -57,14 +57,17 @@ func handle(t *testing.T, job *crawl.Job, s spool, p *crawl.Page) *crawl.Documen
 
 func TestHandlerMakesADocument(t *testing.T) {
 	p := testPage(t, "text/html; charset=utf-8")
-	p.LinkHeaders = []string{`<https://example.com/h>; rel="next", </s.css>; rel=stylesheet`, `</c>; rel=canonical; title="a,b;c\"d"`}
+	p.LinkHeaders = []string{`<https://example.com/h>; rel="next", </s.css>; rel=stylesheet`,
+		`</c>; rel=canonical; title="a,b;c\"d"`}
 	p.RobotsTags = []string{"unavailable_after: 25 Jun 2030 15:00:00 GMT", "otherbot: noindex", "whirlpool: nofollow"}
 	d := handle(t, testJob(), spool{body: `<title>T</title><base href=/base/><a href=x>y</a>`}, p)
-	want := "a https://example.com/base/x [] y|header https://example.com/h [next]|header https://example.com/c [canonical]"
+	want := "a https://example.com/base/x [] y|header https://example.com/h [next]|header https://example.com/c " +
+		"[canonical]"
 	if got := strings.Join(linkLines(&Result{Links: d.Links}), "|"); got != want {
 		t.Errorf("links %s\nwant  %s", got, want)
 	}
-	if d.Title != "T" || d.Canonical != "https://example.com/c" || d.NoIndex || !d.NoFollow || d.ContentType != "text/html" || d.Page.Task.URL != p.Task.URL {
+	if d.Title != "T" || d.Canonical != "https://example.com/c" || d.NoIndex || !d.NoFollow ||
+		d.ContentType != "text/html" || d.Page.Task.URL != p.Task.URL {
 		t.Errorf("%+v", d)
 	}
 }
@@ -87,7 +90,8 @@ func TestReleasedBodyWasHandledBefore(t *testing.T) {
 func TestALostBodyIsReportedToTheFrontier(t *testing.T) {
 	for name, s := range map[string]spool{
 		"not there": {err: crawl.Permanent(fmt.Errorf("body x: %w (the machine was restarted since)", crawl.ErrBodyLost))},
-		"damaged":   {body: "<p>half of i", read: crawl.Permanent(fmt.Errorf("body x: %w (5 bytes are missing)", crawl.ErrBodyLost))},
+		"damaged": {body: "<p>half of i",
+			read: crawl.Permanent(fmt.Errorf("body x: %w (5 bytes are missing)", crawl.ErrBodyLost))},
 	} {
 		h := NewHandler(crawl.StaticJobs{"job": testJob()}, s, slog.New(slog.DiscardHandler))
 		p := testPage(t, "")
@@ -97,8 +101,8 @@ func TestALostBodyIsReportedToTheFrontier(t *testing.T) {
 			t.Fatalf("%s: %d events, error %v; want an outcome", name, len(out), err)
 		}
 		o, ok := out[0].(*crawl.Outcome)
-		if !ok || o.Task != p.Task || o.Verdict != crawl.VerdictInterrupted || o.Reason != crawl.ReasonBodyLost || o.Contacted() ||
-			!strings.Contains(o.Detail, "since") && !strings.Contains(o.Detail, "missing") {
+		if !ok || o.Task != p.Task || o.Verdict != crawl.VerdictInterrupted || o.Reason != crawl.ReasonBodyLost ||
+			o.Contacted() || !strings.Contains(o.Detail, "since") && !strings.Contains(o.Detail, "missing") {
 			t.Errorf("%s: %+v", name, out[0])
 		}
 	}
@@ -133,7 +137,8 @@ func TestSitemapsAreLinks(t *testing.T) {
 	const set = `<urlset><url><loc>/a</loc></url><url><loc>http://b.example/</loc></url></urlset>`
 	for _, c := range []struct{ name, body, want string }{
 		{"set", set, "sitemap https://example.com/a []|sitemap http://b.example/ []"},
-		{"index", `<sitemapindex><sitemap><loc>https://example.com/s.xml</loc></sitemap></sitemapindex>`, "sitemap-index https://example.com/s.xml []"},
+		{"index", `<sitemapindex><sitemap><loc>https://example.com/s.xml</loc></sitemap></sitemapindex>`,
+			"sitemap-index https://example.com/s.xml []"},
 		{"rss", `<rss version="2.0"><channel><item><link>/i</link></item></channel></rss>`, "feed https://example.com/i []"},
 		{"text", "https://example.com/t\n", "sitemap https://example.com/t []"},
 	} {
@@ -159,7 +164,8 @@ func TestPlainTextIsText(t *testing.T) {
 // A handler is used by many goroutines at once: the same page must give the same document to each.
 func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 	job := testJob()
-	job.Rules = []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "n", XPath: "count(//a)"}, {Name: "l", CSS: "a", List: true}}}}
+	job.Rules = []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "n", XPath: "count(//a)"},
+		{Name: "l", CSS: "a", List: true}}}}
 	h := NewHandler(crawl.StaticJobs{"job": job}, spool{body: string(page())}, slog.New(slog.DiscardHandler))
 	want, err := h.Handle(t.Context(), testPage(t, "text/html"))
 	if err != nil {
@@ -169,7 +175,8 @@ func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 5 {
-				if got, err := h.Handle(context.Background(), testPage(t, "text/html")); err != nil || !reflect.DeepEqual(got, want) {
+				if got, err := h.Handle(context.Background(), testPage(t, "text/html")); err != nil ||
+					!reflect.DeepEqual(got, want) {
 					t.Errorf("another document, or error %v", err)
 				}
 			}
@@ -180,8 +187,9 @@ func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 
 func TestLinkHeaders(t *testing.T) {
 	for header, want := range map[string]string{
-		`<a>;rel=x,<b>; rel="y z" ; rel=q`: "a [x]|b [y z]", `<a>`: "a []", `a; rel=x, <b>`: "b []", `<a`: "", ``: "", `,, <a> , `: "a []",
-		`<a>; title="x, <b>; rel=y"; rel=z`: "a [z]", `<a,b>; REL=x`: "a,b [x]", `<a>; rel="x`: "a [x]", `<a>; rel`: "a []", `<a>;;`: "a []", `<javascript:x>`: "",
+		`<a>;rel=x,<b>; rel="y z" ; rel=q`: "a [x]|b [y z]", `<a>`: "a []", `a; rel=x, <b>`: "b []", `<a`: "", ``: "",
+		`,, <a> , `: "a []", `<a>; title="x, <b>; rel=y"; rel=z`: "a [z]", `<a,b>; REL=x`: "a,b [x]", `<a>; rel="x`: "a [x]",
+		`<a>; rel`: "a []", `<a>;;`: "a []", `<javascript:x>`: "",
 	} {
 		r := new(Result)
 		r.linkHeaders([]string{header}, mustURL(t, "http://h/"), 0)

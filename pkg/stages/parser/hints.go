@@ -76,7 +76,8 @@ func roleHint(role []byte) flags {
 		return inMain
 	case "article":
 		return inArticle
-	case "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog":
+	case "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog",
+		"alertdialog":
 		return boilerplate
 	}
 	return 0
@@ -170,8 +171,8 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 	switch string(w) {
 	case "has", "with", "no", "without", "hide", "show":
 		return 0, false, true
-	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important", "info",
-		"example", "epigraph", "quote", "pullquote":
+	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important",
+		"info", "example", "epigraph", "quote", "pullquote":
 		return 0, true, false
 	case "content", "main", "body", "maincontent", "article", "post", "entry", "story", "postbody", "bodycontent",
 		"articlebody", "jobdescription":
@@ -186,27 +187,32 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 // boilerplateHint judges words that tell of what is not the text.
 func boilerplateHint(w []byte) flags {
 	switch string(w) {
-	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar", "commentaires",
-		"comentarios", "reacties":
+	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar",
+		"commentaires", "comentarios", "reacties":
 		return comments
 	case "teaser", "teasers":
 		return teaser
-	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc", "mdbook":
+	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc",
+		"mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
-		"footer", "cookie", "cookies", "consent", "gdpr", "copyright", "newsletter", "newsletters", "masthead", "topbar", "onetrust":
+		"footer", "cookie", "cookies", "consent", "gdpr", "copyright", "newsletter", "newsletters", "masthead", "topbar",
+		"onetrust":
 		return suspect | certain
-	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related", "relatedposts",
-		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay", "lightbox", "paywall", "regwall",
-		"subscribe", "subscription", "signup", "optin", "cta", "promo", "promos", "promotion", "ad", "ads", "adslot", "adunit", "adbox",
-		"advert", "adverts", "advertising", "adsense", "advertisement", "dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored",
-		"tagcloud", "login", "skip", "skiplink", "toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
+	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related",
+		"relatedposts", "recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
+		"lightbox", "paywall", "regwall", "subscribe", "subscription", "signup", "optin", "cta", "promo", "promos",
+		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
+		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",
+		"toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
 		"noprint", "editsection", "catlinks", "printfooter", "navbox", "widget", "byline", "dateline", "timestamp",
-		"postmeta", "postprofile", "userinfo", "userprofile", "authorbox", "mostread", "mostpopular", "trending", "blogroll", "shoutbox",
-		"werbung", "anzeige", "publicidad", "publicite", "reklama", "teilen", "verwandte", "relacionadas", "relacionados", "viral":
+		"postmeta", "postprofile", "userinfo", "userprofile", "authorbox", "mostread", "mostpopular", "trending", "blogroll",
+		"shoutbox", "werbung", "anzeige", "publicidad", "publicite", "reklama", "teilen", "verwandte", "relacionadas",
+		"relacionados", "viral":
 		return suspect
-	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side", "aside",
-		"popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental", "complementary":
+	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side",
+		"aside", "popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental",
+		"complementary":
 		return atEnd
 	}
 	return partHint(w)

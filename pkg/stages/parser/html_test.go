@@ -31,23 +31,32 @@ func linkLines(r *Result) (lines []string) {
 
 func TestLinksOfADocument(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
-		{"anchor", `<a href="../x#f" rel=nofollow> a <b>bold</b>  one </a>`, "a https://example.com/x#f [nofollow] a bold one"},
+		{"anchor", `<a href="../x#f" rel=nofollow> a <b>bold</b>  one </a>`,
+			"a https://example.com/x#f [nofollow] a bold one"},
 		{"area, frames", `<area href=1><frame src=2><iframe src=3><a href=4></iframe>`,
 			"area https://example.com/dir/1 []|frame https://example.com/dir/2 []|iframe https://example.com/dir/3 []"},
-		{"link elements", `<link rel="alternate next" href=n><link rel="Shortcut ICON" href=i><link rel="alternate stylesheet" href=s>`,
+		{"link elements",
+			`<link rel="alternate next" href=n><link rel="Shortcut ICON" href=i><link rel="alternate stylesheet" href=s>`,
 			"link https://example.com/dir/n [alternate next]"},
-		{"feeds", `<link rel=alternate type=application/rss+xml href=r><link type=" Application/Atom+XML; x=y" rel="home ALTERNATE" href=a>`,
+		{"feeds",
+			`<link rel=alternate type=application/rss+xml href=r><link type=" Application/Atom+XML; x=y" rel="home ALTERNATE" href=a>`,
 			"feed-source https://example.com/dir/r [alternate]|feed-source https://example.com/dir/a [home ALTERNATE]"},
-		{"alternates that are no feeds", `<link rel=alternate type=text/html href=h><link rel=next type=application/rss+xml href=n>` +
-			`<link rel=alternate hreflang=de href=d>`, "link https://example.com/dir/h [alternate]|link https://example.com/dir/n [next]|" +
-			"link https://example.com/dir/d [alternate]"},
-		{"refresh", `<meta http-equiv=Refresh content="5; URL='/new'"><meta http-equiv=refresh content=5>`, "meta https://example.com/new []"},
-		{"refresh with references", `<meta http-equiv=refresh content="0;url=&#39;/x?a&amp;b&#39;"><meta http-equiv=refresh content="0&#59;url=y">`,
+		{"alternates that are no feeds",
+			`<link rel=alternate type=text/html href=h><link rel=next type=application/rss+xml href=n>` +
+				`<link rel=alternate hreflang=de href=d>`,
+			"link https://example.com/dir/h [alternate]|link https://example.com/dir/n [next]|" +
+				"link https://example.com/dir/d [alternate]"},
+		{"refresh", `<meta http-equiv=Refresh content="5; URL='/new'"><meta http-equiv=refresh content=5>`,
+			"meta https://example.com/new []"},
+		{"refresh with references",
+			`<meta http-equiv=refresh content="0;url=&#39;/x?a&amp;b&#39;"><meta http-equiv=refresh content="0&#59;url=y">`,
 			"meta https://example.com/x?a&b []|meta https://example.com/dir/y []"},
 		{"base in svg", `<svg><base href=/t/></svg><a href=x>1</a>`, "a https://example.com/dir/x [] 1"},
-		{"head of a shadow root", `<x-c><template shadowrootmode=open><base href=/t/><meta http-equiv=refresh content="0;y"><a href=s>0</a></template></x-c><a href=x>1</a>`,
+		{"head of a shadow root",
+			`<x-c><template shadowrootmode=open><base href=/t/><meta http-equiv=refresh content="0;y"><a href=s>0</a></template></x-c><a href=x>1</a>`,
 			"a https://example.com/dir/s [] 0|a https://example.com/dir/x [] 1"},
-		{"head of a template", `<template><base href=/t/><link rel=next href=n><meta http-equiv=refresh content="0;y"></template><a href=x>1</a>`,
+		{"head of a template",
+			`<template><base href=/t/><link rel=next href=n><meta http-equiv=refresh content="0;y"></template><a href=x>1</a>`,
 			"a https://example.com/dir/x [] 1"},
 		{"script after an svg that closes itself", `<svg/><script>document.write('<a href="s">x</a>')</script>`, ""},
 		{"no scheme of ours", `<a href="mailto:me@example.com">m</a><a href="JavaScript:void(0)">j</a>`,
@@ -56,13 +65,17 @@ func TestLinksOfADocument(t *testing.T) {
 			"a https://example.com/b/x [] 1|a https://example.com/b/y [] 2"},
 		{"base without href", `<base target=_top><base href=/b/><a href=x>1</a>`, "a https://example.com/b/x [] 1"},
 		{"data base is no base", `<base href="data:text/plain,x"><a href=x>1</a>`, "a https://example.com/dir/x [] 1"},
-		{"foreign base", `<base href="ftp://ftp.example/"><a href=x>1</a><a href=http://a.example/>2</a>`, "a !x [] 1|a http://a.example/ [] 2"},
-		{"hidden places", `<!--<a href=c>--><script>"<a href=s>"</script><style><a href=t></style><textarea><a href=x></textarea>` +
-			`<title><a href=y></title><noscript><a href=n>n</a></noscript>`, "a https://example.com/dir/n [] n"},
-		{"entities", `<a href="?a=1&amp;b=2&copy=3&#x26;c">x &lt; y</a>`, "a https://example.com/dir/page?a=1&b=2&copy=3&c [] x < y"},
+		{"foreign base", `<base href="ftp://ftp.example/"><a href=x>1</a><a href=http://a.example/>2</a>`,
+			"a !x [] 1|a http://a.example/ [] 2"},
+		{"hidden places",
+			`<!--<a href=c>--><script>"<a href=s>"</script><style><a href=t></style><textarea><a href=x></textarea>` +
+				`<title><a href=y></title><noscript><a href=n>n</a></noscript>`, "a https://example.com/dir/n [] n"},
+		{"entities", `<a href="?a=1&amp;b=2&copy=3&#x26;c">x &lt; y</a>`,
+			"a https://example.com/dir/page?a=1&b=2&copy=3&c [] x < y"},
 		{"empty and white space", `<a href="">self</a><a href=" /x
 y ">lines</a>`, "a https://example.com/dir/page?q=1 [] self|a https://example.com/xy [] lines"},
-		{"anchors end where the next begins", `<a href=1>one<a href=2>two</a>three`, "a https://example.com/dir/1 [] one|a https://example.com/dir/2 [] two"},
+		{"anchors end where the next begins", `<a href=1>one<a href=2>two</a>three`,
+			"a https://example.com/dir/1 [] one|a https://example.com/dir/2 [] two"},
 		{"text over blocks", `<a href=1><div>one</div><p>two</a>`, "a https://example.com/dir/1 [] one two"},
 		{"no href", `<a name=x>no</a><area><iframe></iframe>`, ""},
 		{"first of two attributes", `<a href=1 HREF=2 href=3>x</a>`, "a https://example.com/dir/1 [] x"},
@@ -86,7 +99,8 @@ y ">lines</a>`, "a https://example.com/dir/page?q=1 [] self|a https://example.co
 func TestXHTMLElementsMayCloseThemselves(t *testing.T) {
 	doc := `<html xmlns="http://www.w3.org/1999/xhtml"><title/><script src="s.js"/><a id="x"/><a href="1">one</a><![CDATA[two <a>]]></html>`
 	r := HTML([]byte(doc), "application/xhtml+xml", mustURL(t, pageURL), DefaultOptions())
-	if got, want := strings.Join(linkLines(r), "|"), "a https://example.com/dir/1 [] one"; got != want || r.Text != "onetwo <a>" {
+	if got, want := strings.Join(linkLines(r), "|"), "a https://example.com/dir/1 [] one"; got != want ||
+		r.Text != "onetwo <a>" {
 		t.Errorf("links %q, text %q", got, r.Text)
 	}
 }
@@ -95,7 +109,8 @@ func TestHeadOfADocument(t *testing.T) {
 	r := parseHTML(t, `<html lang="en_US"><title> A
  title &amp; more</title><title>second</title><link rel=canonical href=/c><link rel=stylesheet href=s.css>
 <meta name=ROBOTS content="noarchive, NoIndex"><meta name=googlebot content=nofollow><img src=i.png srcset="a.png 1x, b,c.png 2x,d.png"><img src="data:x">`)
-	if r.Title != "A title & more" || r.Lang != "en-us" || r.Canonical != "https://example.com/c" || !r.NoIndex || r.NoFollow {
+	if r.Title != "A title & more" || r.Lang != "en-us" || r.Canonical != "https://example.com/c" || !r.NoIndex ||
+		r.NoFollow {
 		t.Errorf("%+v", r)
 	}
 	want := []string{"s.css", "i.png", "a.png", "b,c.png", "d.png"}
@@ -114,8 +129,9 @@ func TestHeadOfADocument(t *testing.T) {
 }
 
 func TestRefreshURLs(t *testing.T) {
-	for content, want := range map[string]string{"0;url=x": "x", "0; URL = 'x y' z": "x y", `5,url="x"`: "x", "5 x": "x", "5;x": "x", "1.5;url=x": "x",
-		"url=x": "", "5": "", "5;": "", "": "", "5;url": "url", "5; url='x": "x", "x;url=y": "", "5x": ""} {
+	for content, want := range map[string]string{"0;url=x": "x", "0; URL = 'x y' z": "x y", `5,url="x"`: "x", "5 x": "x",
+		"5;x": "x", "1.5;url=x": "x", "url=x": "", "5": "", "5;": "", "": "", "5;url": "url", "5; url='x": "x", "x;url=y": "",
+		"5x": ""} {
 		if got := string(refreshURL([]byte(content))); got != want {
 			t.Errorf("%q: %q, want %q", content, got, want)
 		}
@@ -128,7 +144,8 @@ func TestEncodings(t *testing.T) {
 		{"header", "text/html; charset=KOI8-R", "<title>" + koi8, "koi8-r", "Привет"},
 		{"header before meta", "text/html; charset=\"koi8-r\"", "<meta charset=utf-8><title>" + koi8, "koi8-r", "Привет"},
 		{"meta", "text/html", "<meta charset=koi8-r><title>" + koi8, "koi8-r", "Привет"},
-		{"http-equiv", "", "<meta http-equiv=content-type content='text/html; charset=koi8-r'><title>" + koi8, "koi8-r", "Привет"},
+		{"http-equiv", "", "<meta http-equiv=content-type content='text/html; charset=koi8-r'><title>" + koi8, "koi8-r",
+			"Привет"},
 		{"meta in a comment", "", "<!-- <meta charset=koi8-r> --><title>é", "utf-8", "é"},
 		{"xml declaration", "", "<?xml version='1.0' encoding='koi8-r'?><title>" + koi8, "koi8-r", "Привет"},
 		{"byte order mark wins", "text/html; charset=koi8-r", "\xEF\xBB\xBF<title>é", "utf-8", "é"},
@@ -140,10 +157,12 @@ func TestEncodings(t *testing.T) {
 		{"latin-1 is windows-1252", "text/html; charset=iso-8859-1", "<title>\x93", "windows-1252", "“"},
 		{"broken UTF-8", "text/html; charset=utf-8", "<title>a\xFFb", "utf-8", "a\uFFFDb"},
 		{"unknown name", "text/html; charset=klingon", "<title>é", "utf-8", "é"},
-		{"utf-16 by its declaration", "", "<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9\x00", "utf-16le", "é"},
+		{"utf-16 by its declaration", "", "<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9\x00", "utf-16le",
+			"é"},
 		{"big-endian", "", "\x00<\x00?\x00x\x00?\x00>\x00<\x00t\x00i\x00t\x00l\x00e\x00>\x00\xE9", "utf-16be", "é"},
 		{"meta in XHTML", "application/xhtml+xml", "<meta charset='koi8-r'/><title>é</title>", "utf-8", "é"},
-		{"declaration in XHTML", "application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><title>" + koi8 + "</title>", "koi8-r", "Привет"},
+		{"declaration in XHTML", "application/xhtml+xml",
+			"<?xml version='1.0' encoding='koi8-r'?><title>" + koi8 + "</title>", "koi8-r", "Привет"},
 		{"title of a shadow root", "", "<template shadowrootmode=open><title>a</title></template><title>b", "utf-8", "b"},
 		{"title of a template", "", "<template><title>a</title></template><title>b", "utf-8", "b"},
 		{"title after an svg that closes itself", "", "<svg/><title>b", "utf-8", "b"},
@@ -158,11 +177,13 @@ func TestEncodings(t *testing.T) {
 }
 
 func TestQueriesAreInThePagesEncoding(t *testing.T) {
-	r := HTML([]byte("<a href='/\xE9?q=\xE9&amp;\xE0#\xE9'>"), "text/html; charset=windows-1252", mustURL(t, pageURL), DefaultOptions())
+	r := HTML([]byte("<a href='/\xE9?q=\xE9&amp;\xE0#\xE9'>"), "text/html; charset=windows-1252", mustURL(t, pageURL),
+		DefaultOptions())
 	if got, want := r.Links[0].URL.String(), "https://example.com/%C3%A9?q=%E9&%E0#%C3%A9"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	r = HTML([]byte("<a href='?q=\xA4&#x20AC;&#x416;'>"), "text/html; charset=windows-1252", mustURL(t, pageURL), DefaultOptions())
+	r = HTML([]byte("<a href='?q=\xA4&#x20AC;&#x416;'>"), "text/html; charset=windows-1252", mustURL(t, pageURL),
+		DefaultOptions())
 	if got, want := r.Links[0].URL.Query(), "q=%A4%80%26%231046%3B"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -207,7 +228,8 @@ func TestBoundsAreKeptAndSaid(t *testing.T) {
 		strings.Repeat("<a href=x>y</a><img src=z><p>some words of text ", 100))
 	r := HTML(doc, "", mustURL(t, pageURL), Options{MaxLinks: 10, MaxText: 50, MaxURL: 100, MaxAssets: 5})
 	if len(r.Links) != 10 || len(r.Text) > 50 || len(r.Assets) != 5 || len(r.Title) > maxTitle {
-		t.Errorf("%d links, %d bytes of text, %d assets, %d bytes of title", len(r.Links), len(r.Text), len(r.Assets), len(r.Title))
+		t.Errorf("%d links, %d bytes of text, %d assets, %d bytes of title", len(r.Links), len(r.Text), len(r.Assets),
+			len(r.Title))
 	}
 	slices.Sort(r.Cut)
 	if want := []string{CutAssets, CutLinks, CutText, CutTitle}; !slices.Equal(r.Cut, want) {
@@ -222,11 +244,13 @@ func TestBoundsAreKeptAndSaid(t *testing.T) {
 func TestHostilePagesLoseNoLink(t *testing.T) {
 	const size = 1 << 20
 	last := "<a href=/last>last</a>"
-	for name, unit := range map[string]string{"div": "<div>", "b": "<b>", "table": "<table><tr><td>", "ul": "<ul></div>", "svg": "<svg>",
-		"foreign": "<svg><foreignObject>", "a": "<a href=x>", "nul": "\x00", "cells": "<div><td></td>", "select": "<select>", "class": `<div class="a-b c_d">`,
-		"math": "<math><mi>", "references": "&#x41;&amp;&unknown;", "unclosed": "<p><li><dd><option>x", "button": "<button>x", "tags": "</p></div>",
-		"nav": "<nav>x", "comments": "<h3>Comments</h3><div>x", "topics": "<h3>Related</h3><h3>Share</h3>", "forms": "<div><button>x</button></div>",
-		"classes": "<div class=widget>", "teasers": "<h3><a href=x>a title of five words</a></h3><p>x", "prose": "<div>Comments</div><p>" +
+	for name, unit := range map[string]string{"div": "<div>", "b": "<b>", "table": "<table><tr><td>", "ul": "<ul></div>",
+		"svg": "<svg>", "foreign": "<svg><foreignObject>", "a": "<a href=x>", "nul": "\x00", "cells": "<div><td></td>",
+		"select": "<select>", "class": `<div class="a-b c_d">`, "math": "<math><mi>", "references": "&#x41;&amp;&unknown;",
+		"unclosed": "<p><li><dd><option>x", "button": "<button>x", "tags": "</p></div>",
+		"nav": "<nav>x", "comments": "<h3>Comments</h3><div>x", "topics": "<h3>Related</h3><h3>Share</h3>",
+		"forms": "<div><button>x</button></div>", "classes": "<div class=widget>",
+		"teasers": "<h3><a href=x>a title of five words</a></h3><p>x", "prose": "<div>Comments</div><p>" +
 			strings.Repeat("word ", 30), "cell stack": "<td><div><div>", "h1": "<h1>x y z"} {
 		t.Run(name, func(t *testing.T) {
 			doc := append(bytes.Repeat([]byte(unit), size/len(unit)), last...)
@@ -277,14 +301,16 @@ func TestParseDoesNotKeepOrChangeTheBody(t *testing.T) {
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, doc := range []string{"<a href=x>y", "<base href=//x><a href=y>", "<svg><a xlink:href=x><![CDATA[<a>]]>", "\xFF\xFE<\x00", "<td><table><td></table>",
-		"<meta charset=iso-2022-jp>\x1B$B", "<meta http-equiv=refresh content='0;url=x'>", "<img srcset=',,a 1x,'>", "<a href=x>¶</a>", "<title>&#xD800;"} {
+	for _, doc := range []string{"<a href=x>y", "<base href=//x><a href=y>", "<svg><a xlink:href=x><![CDATA[<a>]]>",
+		"\xFF\xFE<\x00", "<td><table><td></table>", "<meta charset=iso-2022-jp>\x1B$B",
+		"<meta http-equiv=refresh content='0;url=x'>", "<img srcset=',,a 1x,'>", "<a href=x>¶</a>", "<title>&#xD800;"} {
 		f.Add([]byte(doc), "text/html")
 	}
 	f.Fuzz(func(t *testing.T, doc []byte, contentType string) {
 		opt := Options{MaxLinks: 20, MaxText: 300, MaxURL: 1000, MaxAssets: 10, GuessLang: true}
 		r := HTML(doc, contentType, mustURL(t, pageURL), opt)
-		if len(r.Links) > opt.MaxLinks || len(r.Text) > opt.MaxText || len(r.Assets) > opt.MaxAssets || len(r.Title) > maxTitle {
+		if len(r.Links) > opt.MaxLinks || len(r.Text) > opt.MaxText || len(r.Assets) > opt.MaxAssets ||
+			len(r.Title) > maxTitle {
 			t.Error("a bound was passed")
 		}
 		for _, s := range []string{r.Title, r.Text} {
@@ -293,7 +319,8 @@ func FuzzHTML(f *testing.F) {
 			}
 		}
 		for _, l := range r.Links {
-			if l.URL.IsZero() == (l.Raw == "") && l.URL.IsZero() || len(l.Text) > maxLinkText || !utf8.ValidString(l.Text) || !utf8.ValidString(l.Raw) {
+			if l.URL.IsZero() == (l.Raw == "") && l.URL.IsZero() || len(l.Text) > maxLinkText || !utf8.ValidString(l.Text) ||
+				!utf8.ValidString(l.Raw) {
 				t.Errorf("link %+v", l)
 			}
 		}

@@ -72,7 +72,8 @@ func escapedRune(s string) (text string, n int) {
 			continue
 		}
 		err := json.Unmarshal([]byte(`"`+s[:n]+`"`), &text)
-		if err == nil && !strings.ContainsAny(text, "\"\\\uFFFD") && text >= " " && (n == 6 || utf8.RuneCountInString(text) == 1) {
+		if err == nil && !strings.ContainsAny(text, "\"\\\uFFFD") && text >= " " &&
+			(n == 6 || utf8.RuneCountInString(text) == 1) {
 			return text, n
 		}
 	}

@@ -11,7 +11,8 @@ func (h *Handler) KeepBodiesIn(k crawl.KeptBodies) { h.kept = k }
 
 // keep keeps the body of a page that gets a record, before the record can be stored.
 func (h *Handler) keep(ctx context.Context, job *crawl.Job, d *crawl.Document, body []byte) error {
-	if !job.KeepBodies || h.kept == nil || d.Page.Task.Kind != crawl.KindPage || d.Unkept != "" || d.NoIndex && !job.IgnoreMeta {
+	if !job.KeepBodies || h.kept == nil || d.Page.Task.Kind != crawl.KindPage || d.Unkept != "" ||
+		d.NoIndex && !job.IgnoreMeta {
 		return nil
 	}
 	return h.kept.Keep(ctx, job.ID, d.Page.Digest, body)
@@ -36,6 +37,7 @@ func (rs *Rules) Fields(rec *crawl.Record, body []byte) (fields []crawl.Field, c
 	if rec.Charset != "" {
 		contentType += "; charset=" + rec.Charset
 	}
-	s := &source{r: &Result{MediaType: rec.ContentType}, place: place{url: rec.URL}, body: body, contentType: contentType, text: rec.Text}
+	s := &source{r: &Result{MediaType: rec.ContentType}, place: place{url: rec.URL}, body: body, contentType: contentType,
+		text: rec.Text}
 	return rs.fieldsOf(s, rs.matching(rec.URL)), s.r.Cut
 }

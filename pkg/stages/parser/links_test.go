@@ -114,10 +114,11 @@ func firstDifference(a, b []string) string {
 
 // soup makes a document of random elements, well nested or not.
 func soup(rng *rand.Rand, n int) []byte {
-	parts := []string{"<div class='x'>", "</div>", "<p>", "</p>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>", "text &amp; more ",
-		"<b>", "</b>", "<!-- <a href=comment> -->", "<script>'<a href=script>'</script>", "<style><a href=style></style>",
-		"<noscript><a href=noscript>n</a></noscript>", "<textarea><a href=textarea></textarea>", "<title><a href=t></title>",
-		"<h2>", "</h2>", "<iframe src=frame><a href=inframe></iframe>", "<svg><path d='M0'/></svg>", "<br>", "<span>", "</span>",
+	parts := []string{"<div class='x'>", "</div>", "<p>", "</p>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>",
+		"text &amp; more ", "<b>", "</b>", "<!-- <a href=comment> -->", "<script>'<a href=script>'</script>",
+		"<style><a href=style></style>", "<noscript><a href=noscript>n</a></noscript>",
+		"<textarea><a href=textarea></textarea>", "<title><a href=t></title>", "<h2>", "</h2>",
+		"<iframe src=frame><a href=inframe></iframe>", "<svg><path d='M0'/></svg>", "<br>", "<span>", "</span>",
 		"<link rel=next href=next>", "<link rel=stylesheet href=style.css>", "<area href=area>", "< not a tag", "</>",
 		"<meta http-equiv=refresh content='5; url=refreshed'>", "<a name=x>", "</a>", "<img src=i>", "<form>", "</form>",
 		"<dl><dt>", "<dd>", "</dl>", "<blockquote>", "<pre>", "</pre>", "<td>", "<tr>", "<!doctype x>", "<?x <a href=pi> ?>"}
@@ -141,7 +142,8 @@ func TestLinksEqualThoseOfTheTree(t *testing.T) {
 
 // documentation are pages as they are found in the wild, where Debian's documentation packages are installed.
 var documentation = []string{"/usr/share/doc/python3.11/html/library/*.html", "/usr/share/doc/python3.11/html/*.html",
-	"/usr/share/doc/postgresql-doc-15/html/*.html", "/usr/share/doc/libboost1.74-doc/doc/html/*/*.html", "/usr/share/doc/nodejs/api/*.html"}
+	"/usr/share/doc/postgresql-doc-15/html/*.html", "/usr/share/doc/libboost1.74-doc/doc/html/*/*.html",
+	"/usr/share/doc/nodejs/api/*.html"}
 
 func documentationPages(t testing.TB) (files []string) {
 	for _, pattern := range documentation {

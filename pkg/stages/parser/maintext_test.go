@@ -63,8 +63,8 @@ func scoreLine(name string, test bool, m textpages.Score) string {
 	if test {
 		set = "test"
 	}
-	return fmt.Sprintf("%-9s %-24s words: P %.3f R %.3f F1 %.3f  shingles: P %.3f R %.3f F1 %.3f", set, name, m.Precision, m.Recall, m.F1,
-		m.ShinglePrecision, m.ShingleRecall, m.ShingleF1)
+	return fmt.Sprintf("%-9s %-24s words: P %.3f R %.3f F1 %.3f  shingles: P %.3f R %.3f F1 %.3f", set, name, m.Precision,
+		m.Recall, m.F1, m.ShinglePrecision, m.ShingleRecall, m.ShingleF1)
 }
 
 func scoreFamily(t *testing.T, f textpages.Family) (scores []textpages.Score) {

@@ -40,7 +40,8 @@ func shownWords(n *html.Node, b *strings.Builder) {
 	case "script", "style", "nav", "template", "button", "svg", "select":
 		return
 	case "a":
-		if len(n.Attr) > 0 && n.FirstChild != nil && n.FirstChild.NextSibling == nil && isPermalink([]byte(n.FirstChild.Data)) {
+		if len(n.Attr) > 0 && n.FirstChild != nil && n.FirstChild.NextSibling == nil &&
+			isPermalink([]byte(n.FirstChild.Data)) {
 			return
 		}
 		if n.Parent.Data == "li" && len(n.Attr) > 0 && strings.HasPrefix(n.Attr[0].Val, "#") {
@@ -92,7 +93,8 @@ func TestDocumentationKeepsItsBody(t *testing.T) {
 		}
 	}
 	if checked == 0 {
-		t.Skip("no documentation installed: the families sphinx, rustdoc, javadoc and docs site of TestMainTextOfFamilies are")
+		t.Skip("no documentation installed: the families sphinx, rustdoc, javadoc and docs site of TestMainTextOfFamilies " +
+			"are")
 	}
 	t.Logf("%d pages", checked)
 }

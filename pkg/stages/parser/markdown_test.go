@@ -105,7 +105,8 @@ func TestMarkdownReadBackIsTheText(t *testing.T) {
 	t.Logf("%d of %d pages, %d links", checked, len(pages), links)
 }
 
-const filler = "These are words of a paragraph that is long enough, as such paragraphs go, to be kept as prose by whoever looks at it. "
+const filler = "These are words of a paragraph that is long enough, as such paragraphs go, to be kept as prose by " +
+	"whoever looks at it. "
 
 func TestMarkdownOfTheMainText(t *testing.T) {
 	prose := "<p>" + filler + filler + "</p>"
@@ -113,13 +114,17 @@ func TestMarkdownOfTheMainText(t *testing.T) {
 		doc        string
 		want, lack []string
 	}{
-		"navigation is left out": {"<nav><ul><li><a href=/a>Aaa</a></ul><img src=logo.png></nav><main><h1>T</h1>" + prose + "</main><footer>Foot</footer>",
-			[]string{"# T\n\nThese are"}, []string{"Aaa", "Foot", "logo", "-"}},
+		"navigation is left out": {"<nav><ul><li><a href=/a>Aaa</a></ul><img src=logo.png></nav><main><h1>T</h1>" + prose +
+			"</main><footer>Foot</footer>", []string{"# T\n\nThese are"}, []string{"Aaa", "Foot", "logo", "-"}},
 		"base": {"<base href=/other/><main>" + prose + "<p><a href=x>link</a> " + filler,
 			[]string{"[link](http://www.example.com/other/x)"}, nil},
-		"figure":            {"<main>" + prose + "<figure><img src=f.png alt=Fig><figcaption>" + filler + "</figcaption></figure>" + prose, []string{"![Fig](http://www.example.com/dir/f.png)"}, nil},
-		"scripts and forms": {"<main>" + prose + "<script>var x = '<b>no</b>'</script><style>p{}</style><form><button>Buy</button></form>" + prose, []string{"These"}, []string{"var", "Buy", "p{}"}},
-		"svg and math":      {"<main>" + prose + "<p>" + filler + "<svg><title>no</title><text>nope</text></svg><math><mi>x</mi></math></main>", []string{"x"}, []string{"nope"}},
+		"figure": {"<main>" + prose + "<figure><img src=f.png alt=Fig><figcaption>" + filler +
+			"</figcaption></figure>" + prose, []string{"![Fig](http://www.example.com/dir/f.png)"}, nil},
+		"scripts and forms": {"<main>" + prose +
+			"<script>var x = '<b>no</b>'</script><style>p{}</style><form><button>Buy</button></form>" + prose, []string{"These"},
+			[]string{"var", "Buy", "p{}"}},
+		"svg and math": {"<main>" + prose + "<p>" + filler +
+			"<svg><title>no</title><text>nope</text></svg><math><mi>x</mi></math></main>", []string{"x"}, []string{"nope"}},
 		"hidden": {"<main>" + prose + "<div hidden><p>" + filler + "secret</div>" + prose, nil,
 			[]string{"secret"}},
 		"table of data": {"<main>" + prose + "<table><tr><th>K<th>V<tr><td>a<td>1</table>",
@@ -143,7 +148,8 @@ func TestMarkdownOfTheMainText(t *testing.T) {
 func TestMarkdownOfXHTML(t *testing.T) {
 	opt := DefaultOptions()
 	opt.Markdown = true
-	doc := `<html xmlns="http://www.w3.org/1999/xhtml"><body><main><p><a id="x"/>` + filler + `<![CDATA[a < b & c]]> ` + filler + `</p><p>` + filler + `</p></main></body></html>`
+	doc := `<html xmlns="http://www.w3.org/1999/xhtml"><body><main><p><a id="x"/>` + filler + `<![CDATA[a < b & c]]> ` +
+		filler + `</p><p>` + filler + `</p></main></body></html>`
 	r := HTML([]byte(doc), "application/xhtml+xml", mustURL(t, "http://www.example.com/"), opt)
 	if !strings.Contains(r.Markdown, "a &lt; b & c These") || strings.Contains(r.Markdown, "[These") {
 		t.Errorf("got %s", r.Markdown)

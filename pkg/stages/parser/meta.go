@@ -71,8 +71,9 @@ func (p *pass) onMeta() {
 
 // writesManuals says whether the program that made the page makes documentation.
 func writesManuals(generator []byte) bool {
-	for _, name := range [...]string{"docutils", "sphinx", "docbook", "rustdoc", "javadoc", "doxygen", "mkdocs", "docusaurus", "mdbook",
-		"asciidoctor", "gitbook", "antora", "typedoc", "jsdoc", "exdoc", "gtk-doc", "texi2any", "makeinfo", "vitepress", "pdoc"} {
+	for _, name := range [...]string{"docutils", "sphinx", "docbook", "rustdoc", "javadoc", "doxygen", "mkdocs",
+		"docusaurus", "mdbook", "asciidoctor", "gitbook", "antora", "typedoc", "jsdoc", "exdoc", "gtk-doc", "texi2any",
+		"makeinfo", "vitepress", "pdoc"} {
 		if len(generator) >= len(name) && equalFold(generator[:len(name)], name) {
 			return true
 		}

@@ -52,7 +52,8 @@ func (h *Handler) UseLearner(l Learner) { h.learner = l }
 // judge asks the job's models what they say of a page. Sitemaps and style sheets are about nothing.
 func (h *Handler) judge(ctx context.Context, job *crawl.Job, d *crawl.Document, rules *Rules) error {
 	has := rules != nil && rules.models != nil
-	learns := job.LearnsTopic() && h.learner != nil && d.Page.Rendered == nil && !slices.Contains(job.Topic.Examples, d.Page.Task.URL.String())
+	learns := job.LearnsTopic() && h.learner != nil && d.Page.Rendered == nil &&
+		!slices.Contains(job.Topic.Examples, d.Page.Task.URL.String())
 	if !has && !learns || d.Page.Task.Kind != crawl.KindPage {
 		return nil
 	}

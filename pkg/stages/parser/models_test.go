@@ -15,10 +15,12 @@ func vector(title, text string) model.Vector { return new(model.Reader).Read(tit
 // beer are pages about beer and others, which the models of these tests are made of.
 func beer(t *testing.T) (about, others []model.Vector) {
 	t.Helper()
-	for _, text := range []string{"malt and hops are brewed to beer", "beer is brewed of malt", "hops make beer bitter", "brewing with malt and yeast"} {
+	for _, text := range []string{"malt and hops are brewed to beer", "beer is brewed of malt", "hops make beer bitter",
+		"brewing with malt and yeast"} {
 		about = append(about, vector("beer", text))
 	}
-	for _, text := range []string{"the stock market fell", "football results of the season", "how to repair a bicycle chain", "weather for the weekend"} {
+	for _, text := range []string{"the stock market fell", "football results of the season",
+		"how to repair a bicycle chain", "weather for the weekend"} {
 		others = append(others, vector("news", text))
 	}
 	return about, others
@@ -42,8 +44,10 @@ func modelJob(t *testing.T) *crawl.Job {
 
 func TestModelsJudgePages(t *testing.T) {
 	job := modelJob(t)
-	on := handle(t, job, spool{body: `<title>beer</title><p>malt and hops are brewed to beer</p><a href=x>more</a>`}, testPage(t, "text/html"))
-	off := handle(t, job, spool{body: `<title>news</title><p>the stock market fell</p><a href=x>football results</a><a href=y>beer brewed of malt</a>`},
+	on := handle(t, job, spool{body: `<title>beer</title><p>malt and hops are brewed to beer</p><a href=x>more</a>`},
+		testPage(t, "text/html"))
+	off := handle(t, job,
+		spool{body: `<title>news</title><p>the stock market fell</p><a href=x>football results</a><a href=y>beer brewed of malt</a>`},
 		testPage(t, "text/html"))
 	if on.Relevance.P() < 0.7 || !reflect.DeepEqual(on.Classes, []string{"beer"}) {
 		t.Errorf("a page about beer: P %v, classes %q", on.Relevance, on.Classes)

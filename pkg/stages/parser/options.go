@@ -39,7 +39,8 @@ const maxURL = 8_000
 const maxAssets = 500
 
 func optionsOf(l crawl.Limits) Options {
-	return Options{MaxLinks: l.LinksPerPage, MaxText: int(l.MaxText), MaxURL: maxURL, MaxAssets: maxAssets, GuessLang: true}
+	return Options{MaxLinks: l.LinksPerPage, MaxText: int(l.MaxText), MaxURL: maxURL, MaxAssets: maxAssets,
+		GuessLang: true}
 }
 
 // Result is what a document says.

@@ -24,7 +24,8 @@ func (h *Handler) plugged(p *crawl.Page, job *crawl.Job) bool {
 }
 
 // parse makes a document of a page, with the job's plug-ins where it has any.
-func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) (*crawl.Document, error) {
+func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job,
+	rules *Rules) (*crawl.Document, error) {
 	if !h.plugged(p, job) {
 		return h.parsed(ctx, p, body, job, rules)
 	}
@@ -39,7 +40,8 @@ func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *cr
 		body = change.Body
 	}
 	if change.Drop != "" && !change.LinksOnly {
-		return &crawl.Document{Page: changed, ContentType: mediaType(changed.ContentType), Unkept: change.Drop, Why: change.Why}, nil
+		return &crawl.Document{Page: changed, ContentType: mediaType(changed.ContentType), Unkept: change.Drop,
+			Why: change.Why}, nil
 	}
 	d, err := h.parsed(ctx, &changed, body, job, rules)
 	if err != nil {
@@ -55,7 +57,8 @@ func (h *Handler) parse(ctx context.Context, p *crawl.Page, body []byte, job *cr
 }
 
 // parsed makes a document of a page.
-func (h *Handler) parsed(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job, rules *Rules) (*crawl.Document, error) {
+func (h *Handler) parsed(ctx context.Context, p *crawl.Page, body []byte, job *crawl.Job,
+	rules *Rules) (*crawl.Document, error) {
 	var d *crawl.Document
 	if h.opens(p, job) {
 		var err error

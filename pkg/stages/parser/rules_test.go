@@ -72,8 +72,10 @@ func TestDeepPageKeepsItsLinksAndSaysSo(t *testing.T) {
 
 func TestValuesAreBounded(t *testing.T) {
 	doc := strings.Repeat("<i>x</i>", 2*maxValues) + "<b>" + strings.Repeat("y", 2*maxValue) + "</b>"
-	fields, d := extractFields(t, doc, crawl.FieldRule{Name: "i", CSS: "i", List: true}, crawl.FieldRule{Name: "b", CSS: "b"})
-	if len(fields["i"].([]any)) != maxValues || len(fields["b"].(string)) != maxValue || len(d.Cut) != 1 || d.Cut[0] != CutFields {
+	fields, d := extractFields(t, doc, crawl.FieldRule{Name: "i", CSS: "i", List: true},
+		crawl.FieldRule{Name: "b", CSS: "b"})
+	if len(fields["i"].([]any)) != maxValues || len(fields["b"].(string)) != maxValue || len(d.Cut) != 1 ||
+		d.Cut[0] != CutFields {
 		t.Errorf("%d values, cut %q", len(fields["i"].([]any)), d.Cut)
 	}
 }
@@ -121,24 +123,27 @@ func TestFirstMatchingWeightCounts(t *testing.T) {
 
 func TestFieldsOfSeveralRulesJoin(t *testing.T) {
 	job := testJob()
-	job.Rules = []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "a", CSS: "h6"}, {Name: "b", CSS: "b"}}}, {Fields: []crawl.FieldRule{{Name: "a", CSS: "h1"}, {Name: "b", CSS: "h1"}}}}
+	job.Rules = []crawl.SiteRule{{Fields: []crawl.FieldRule{{Name: "a", CSS: "h6"}, {Name: "b", CSS: "b"}}},
+		{Fields: []crawl.FieldRule{{Name: "a", CSS: "h1"}, {Name: "b", CSS: "h1"}}}}
 	d := handle(t, job, spool{body: posting}, testPage(t, "text/html"))
-	if want := []crawl.Field{{Name: "b", Value: "developer"}, {Name: "a", Value: "Go developer"}}; !reflect.DeepEqual(d.Fields, want) {
+	if want := []crawl.Field{{Name: "b", Value: "developer"},
+		{Name: "a", Value: "Go developer"}}; !reflect.DeepEqual(d.Fields, want) {
 		t.Errorf("fields %v, want %v", d.Fields, want)
 	}
 }
 
 func TestMistakesInRulesAreNamed(t *testing.T) {
 	for want, rule := range map[string]crawl.SiteRule{
-		`rule "r": match: `:                        {Match: "("},
-		`rule "r": field "": it has no name`:       {Fields: []crawl.FieldRule{{CSS: "a"}}},
-		`rule "r": field "f": want either css`:     {Fields: []crawl.FieldRule{{Name: "f"}}},
-		`field "f": want either css or xpath`:      {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", XPath: "//a"}}},
-		`rule "r": field "f": css "a[": `:          {Fields: []crawl.FieldRule{{Name: "f", CSS: "a["}}},
-		`rule "r": field "f": xpath "//a[": `:      {Fields: []crawl.FieldRule{{Name: "f", XPath: "//a["}}},
-		`rule "r": field "f": regex: `:             {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Regex: "("}}},
-		`rule "r": field "f": type "int": want `:   {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Type: "int"}}},
-		`field "f": type html and attr`:            {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Type: "html", Attr: "x"}}},
+		`rule "r": match: `:                      {Match: "("},
+		`rule "r": field "": it has no name`:     {Fields: []crawl.FieldRule{{CSS: "a"}}},
+		`rule "r": field "f": want either css`:   {Fields: []crawl.FieldRule{{Name: "f"}}},
+		`field "f": want either css or xpath`:    {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", XPath: "//a"}}},
+		`rule "r": field "f": css "a[": `:        {Fields: []crawl.FieldRule{{Name: "f", CSS: "a["}}},
+		`rule "r": field "f": xpath "//a[": `:    {Fields: []crawl.FieldRule{{Name: "f", XPath: "//a["}}},
+		`rule "r": field "f": regex: `:           {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Regex: "("}}},
+		`rule "r": field "f": type "int": want `: {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Type: "int"}}},
+		`field "f": type html and attr`: {Fields: []crawl.FieldRule{{Name: "f", CSS: "a", Type: "html",
+			Attr: "x"}}},
 		`field "f": the rule has two fields`:       {Fields: []crawl.FieldRule{{Name: "f", CSS: "a"}, {Name: "f", CSS: "b"}}},
 		`rule "r": link weight 1: weight 10: want`: {Links: []crawl.LinkWeight{{Weight: 10}}},
 		`rule "r": link weight 1: error parsing`:   {Links: []crawl.LinkWeight{{Match: "(", Weight: 1}}},
@@ -155,16 +160,18 @@ func TestMistakesInRulesAreNamed(t *testing.T) {
 }
 
 func TestNumbersAndDates(t *testing.T) {
-	for s, want := range map[string]any{"12": 12.0, "1,234": 1234.0, "1.234": 1.234, "1.234.567": 1234567.0, "1,234,567.8": 1234567.8, "1.234,50 €": 1234.5,
-		"12,5 %": 12.5, "-3": -3.0, "\u22123,5": -3.5, "1 234 567": 1234567.0, "1\u00A0234,5": 1234.5, "10 000 or 20 000": 10000.0, "1'000": 1000.0, "7.": 7.0, "x": nil,
+	for s, want := range map[string]any{"12": 12.0, "1,234": 1234.0, "1.234": 1.234, "1.234.567": 1234567.0,
+		"1,234,567.8": 1234567.8, "1.234,50 €": 1234.5, "12,5 %": 12.5, "-3": -3.0, "\u22123,5": -3.5, "1 234 567": 1234567.0,
+		"1\u00A0234,5": 1234.5, "10 000 or 20 000": 10000.0, "1'000": 1000.0, "7.": 7.0, "x": nil,
 		"": nil, "3 items, 4": 3.0, "2024-05-06": 2024.0} {
 		if got, _ := toNumber(s); got != want {
 			t.Errorf("number %q: %v, want %v", s, got, want)
 		}
 	}
-	for s, want := range map[string]any{"2024-05-06T07:08:09+02:00": "2024-05-06T07:08:09+02:00", "2024-05-06": "2024-05-06T00:00:00Z", "May 6, 2024": "2024-05-06T00:00:00Z",
-		"6 May 2024": "2024-05-06T00:00:00Z", "Mon, 06 May 2024 07:08:09 GMT": "2024-05-06T07:08:09Z", "06.05.2024": "2024-05-06T00:00:00Z", "5/6/2024": "2024-05-06T00:00:00Z",
-		"2024-05-06 07:08": "2024-05-06T07:08:00Z", "soon": nil, "2024-13-40": nil} {
+	for s, want := range map[string]any{"2024-05-06T07:08:09+02:00": "2024-05-06T07:08:09+02:00",
+		"2024-05-06": "2024-05-06T00:00:00Z", "May 6, 2024": "2024-05-06T00:00:00Z", "6 May 2024": "2024-05-06T00:00:00Z",
+		"Mon, 06 May 2024 07:08:09 GMT": "2024-05-06T07:08:09Z", "06.05.2024": "2024-05-06T00:00:00Z",
+		"5/6/2024": "2024-05-06T00:00:00Z", "2024-05-06 07:08": "2024-05-06T07:08:00Z", "soon": nil, "2024-13-40": nil} {
 		if got, _ := toDate(s); got != want {
 			t.Errorf("date %q: %v, want %v", s, got, want)
 		}

@@ -68,7 +68,8 @@ func compilePolicy(s *crawl.Policy) (p *policy, err error) {
 const self = "."
 
 func compilePolicyField(s *crawl.PolicyField) (*field, error) {
-	rule := crawl.FieldRule{Name: s.Name, CSS: s.CSS, XPath: s.XPath, Attr: s.Attr, Regex: s.Regex, List: s.List, Type: s.Type}
+	rule := crawl.FieldRule{Name: s.Name, CSS: s.CSS, XPath: s.XPath, Attr: s.Attr, Regex: s.Regex, List: s.List,
+		Type: s.Type}
 	if rule.CSS == "" && rule.XPath == "" {
 		rule.XPath = self
 	}

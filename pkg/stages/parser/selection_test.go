@@ -16,7 +16,8 @@ const offers = `<html><title>Offers</title><main>
 <article class=other><h2>None</h2></article></main></html>`
 
 // selectFrom makes a document of a body and returns its fields as JSON.
-func selectFrom(t *testing.T, contentType, body string, policies ...crawl.Policy) (fields map[string]string, cut []string) {
+func selectFrom(t *testing.T, contentType, body string,
+	policies ...crawl.Policy) (fields map[string]string, cut []string) {
 	t.Helper()
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Select = "j", []string{"http://www.example.com/"}, policies
@@ -47,11 +48,15 @@ func TestPoliciesSelect(t *testing.T) {
 		p           crawl.Policy
 		want        string
 	}{
-		"css": {"text/html", offers, crawl.Policy{CSS: ".offer", Fields: []crawl.PolicyField{title, {Name: "pay", CSS: ".pay", Type: "number"},
-			{Name: "id", Attr: "id"}, {Name: "list", XPath: ".//li", List: true}, {Name: "cents", CSS: ".pay", Regex: ",([0-9]+)"}}},
+		"css": {"text/html", offers, crawl.Policy{CSS: ".offer",
+			Fields: []crawl.PolicyField{title, {Name: "pay", CSS: ".pay", Type: "number"},
+				{Name: "id", Attr: "id"}, {Name: "list", XPath: ".//li", List: true},
+				{Name: "cents", CSS: ".pay", Regex: ",([0-9]+)"}}},
 			`[{"cents":"50","id":"o1","list":["a","b"],"pay":1500.5,"title":"Go Developer"},{"id":"o2","title":"Clerk"}]`},
-		"text":        {"text/html", offers, crawl.Policy{CSS: "h2"}, `[{"text":"Go Developer"},{"text":"Clerk"},{"text":"None"}]`},
-		"xpath":       {"text/html", offers, crawl.Policy{XPath: "//article[@id='o2']", Fields: []crawl.PolicyField{title}}, `[{"title":"Clerk"}]`},
+		"text": {"text/html", offers, crawl.Policy{CSS: "h2"},
+			`[{"text":"Go Developer"},{"text":"Clerk"},{"text":"None"}]`},
+		"xpath": {"text/html", offers, crawl.Policy{XPath: "//article[@id='o2']", Fields: []crawl.PolicyField{title}},
+			`[{"title":"Clerk"}]`},
 		"nothing":     {"text/html", offers, crawl.Policy{CSS: ".nobody"}, ""},
 		"host":        {"text/html", offers, crawl.Policy{CSS: "#o2 h2", Host: "example.com"}, `[{"text":"Clerk"}]`},
 		"other host":  {"text/html", offers, crawl.Policy{CSS: "#o2 h2", Host: "example.org"}, ""},
@@ -60,17 +65,24 @@ func TestPoliciesSelect(t *testing.T) {
 		"types":       {"text/html", offers, crawl.Policy{CSS: "#o2 h2", Types: []string{"text/*"}}, `[{"text":"Clerk"}]`},
 		"other types": {"text/html", offers, crawl.Policy{CSS: "#o2 h2", Types: []string{"application/xhtml+xml"}}, ""},
 		"css of text": {"text/plain", offers, crawl.Policy{CSS: "h2"}, ""},
-		"json": {"application/vnd.api+json; charset=utf-8", "\ufeff" + `{"items":[{"id":7,"ok":true,"tags":["a",2,{"b":[]}],"pay":"1,5","sub":{"x" : null}},{"id":"8","sub":{"x":1}},3]}`,
-			crawl.Policy{JSONPointer: "/items", Fields: []crawl.PolicyField{{Name: "id", JSONPointer: "/id"}, {Name: "ok", JSONPointer: "/ok"},
-				{Name: "tags", JSONPointer: "/tags", List: true}, {Name: "pay", JSONPointer: "/pay", Type: "number"}, {Name: "sub", JSONPointer: "/sub"},
-				{Name: "x", JSONPointer: "/sub/x"}, {Name: "text", JSONPointer: "/id", Type: "string"}}},
+		"json": {"application/vnd.api+json; charset=utf-8", "\ufeff" +
+			`{"items":[{"id":7,"ok":true,"tags":["a",2,{"b":[]}],"pay":"1,5","sub":{"x" : null}},{"id":"8","sub":{"x":1}},3]}`,
+			crawl.Policy{JSONPointer: "/items",
+				Fields: []crawl.PolicyField{{Name: "id", JSONPointer: "/id"}, {Name: "ok", JSONPointer: "/ok"},
+					{Name: "tags", JSONPointer: "/tags", List: true}, {Name: "pay", JSONPointer: "/pay", Type: "number"},
+					{Name: "sub", JSONPointer: "/sub"}, {Name: "x", JSONPointer: "/sub/x"},
+					{Name: "text", JSONPointer: "/id", Type: "string"}}},
 			`[{"id":7,"ok":true,"pay":1.5,"sub":"{\"x\":null}","tags":["a",2,"{\"b\":[]}"],"text":"7"},{"id":"8","sub":"{\"x\":1}","text":"8","x":1}]`},
-		"json values":  {"application/json", `[1,"a",null,[2],1e999]`, crawl.Policy{JSONPointer: "#"}, `[{"value":1},{"value":"a"},{"value":"[2]"},{"value":"1e999"}]`},
-		"json object":  {"application/json", `{"a":{"b":"c"}}`, crawl.Policy{JSONPointer: "/a", Fields: []crawl.PolicyField{{Name: "b", JSONPointer: "/b"}}}, `[{"b":"c"}]`},
+		"json values": {"application/json", `[1,"a",null,[2],1e999]`, crawl.Policy{JSONPointer: "#"},
+			`[{"value":1},{"value":"a"},{"value":"[2]"},{"value":"1e999"}]`},
+		"json object": {"application/json", `{"a":{"b":"c"}}`,
+			crawl.Policy{JSONPointer: "/a", Fields: []crawl.PolicyField{{Name: "b", JSONPointer: "/b"}}}, `[{"b":"c"}]`},
 		"broken json":  {"application/json", `{"a":[1,2}`, crawl.Policy{JSONPointer: "/a"}, ""},
 		"json in HTML": {"text/html", `[1]`, crawl.Policy{JSONPointer: "#"}, ""},
-		"regex":        {"text/plain", "a@example.com, b@example.com\nc@example.com", crawl.Policy{Regex: `[a-z]+@example\.com`}, `[{"text":"a@example.com"}]`},
-		"regex list": {"text/plain", "a@example.com, b@example.com\nc@example.com", crawl.Policy{Regex: `(?P<user>[a-z]+)@(?P<host>\S+\.com)`, List: true},
+		"regex": {"text/plain", "a@example.com, b@example.com\nc@example.com",
+			crawl.Policy{Regex: `[a-z]+@example\.com`}, `[{"text":"a@example.com"}]`},
+		"regex list": {"text/plain", "a@example.com, b@example.com\nc@example.com",
+			crawl.Policy{Regex: `(?P<user>[a-z]+)@(?P<host>\S+\.com)`, List: true},
 			`[{"host":"example.com","text":"a","user":"a"},{"host":"example.com","text":"b","user":"b"},{"host":"example.com","text":"c","user":"c"}]`},
 		"regex of lines": {"text/plain", "one\ntwo", crawl.Policy{Regex: `^t.*$`}, `[{"text":"two"}]`},
 		"keywords": {"text/plain", "We look for a Go developer.\nGolang, C++ and go  DEVELOPERS; a go-developer, mango.",
@@ -96,17 +108,20 @@ func TestSelectionsAreBounded(t *testing.T) {
 		p           crawl.Policy
 		objects     int
 	}{
-		"many elements":    {"text/html", strings.Repeat("<i>a</i>", 5_000), crawl.Policy{CSS: "i"}, maxValues},
-		"nested elements":  {"text/html", strings.Repeat("<div>a", 400), crawl.Policy{CSS: "div"}, maxNested},
-		"nested by xpath":  {"text/html", strings.Repeat("<div>a", 400), crawl.Policy{XPath: "//div"}, maxNested},
-		"a long text":      {"text/html", "<p>" + long, crawl.Policy{CSS: "p"}, 1},
-		"much text":        {"text/html", strings.Repeat("<p>"+long[:maxValue/2], 40), crawl.Policy{CSS: "p"}, 31},
-		"many items":       {"application/json", "[" + strings.Repeat("1,", 5_000) + "1]", crawl.Policy{JSONPointer: "#"}, maxValues},
-		"a long string":    {"application/json", `["` + strings.Repeat(`\u00e9`, maxValue) + `"]`, crawl.Policy{JSONPointer: "#"}, 1},
+		"many elements":   {"text/html", strings.Repeat("<i>a</i>", 5_000), crawl.Policy{CSS: "i"}, maxValues},
+		"nested elements": {"text/html", strings.Repeat("<div>a", 400), crawl.Policy{CSS: "div"}, maxNested},
+		"nested by xpath": {"text/html", strings.Repeat("<div>a", 400), crawl.Policy{XPath: "//div"}, maxNested},
+		"a long text":     {"text/html", "<p>" + long, crawl.Policy{CSS: "p"}, 1},
+		"much text":       {"text/html", strings.Repeat("<p>"+long[:maxValue/2], 40), crawl.Policy{CSS: "p"}, 31},
+		"many items": {"application/json", "[" + strings.Repeat("1,", 5_000) + "1]", crawl.Policy{JSONPointer: "#"},
+			maxValues},
+		"a long string": {"application/json", `["` + strings.Repeat(`\u00e9`, maxValue) + `"]`,
+			crawl.Policy{JSONPointer: "#"}, 1},
 		"a long object":    {"application/json", `[{"a":"` + long + `"},7]`, crawl.Policy{JSONPointer: "#"}, 1},
 		"many matches":     {"text/plain", strings.Repeat("a ", 5_000), crawl.Policy{Regex: "a", List: true}, maxValues},
 		"a pattern's work": {"text/plain", strings.Repeat("a", 1<<20), crawl.Policy{Regex: "a.*b|a", List: true}, 32},
-		"many hits":        {"text/plain", strings.Repeat("go away. ", 5_000), crawl.Policy{Keywords: []string{"go"}, Window: 1}, maxValues},
+		"many hits": {"text/plain", strings.Repeat("go away. ", 5_000),
+			crawl.Policy{Keywords: []string{"go"}, Window: 1}, maxValues},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.p.Name = "p"
@@ -115,7 +130,8 @@ func TestSelectionsAreBounded(t *testing.T) {
 			if err := json.Unmarshal([]byte(fields["p"]), &list); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(cut, CutFields) || len(list) > tc.objects || len(list) < tc.objects*9/10 || len(fields["p"]) > 2*maxSelected {
+			if !slices.Contains(cut, CutFields) || len(list) > tc.objects || len(list) < tc.objects*9/10 ||
+				len(fields["p"]) > 2*maxSelected {
 				t.Errorf("%d objects, %d bytes, cut %v; want %d objects", len(list), len(fields["p"]), cut, tc.objects)
 			}
 		})
@@ -124,7 +140,8 @@ func TestSelectionsAreBounded(t *testing.T) {
 
 // A panic in a library costs the page what that policy would have selected, and nothing else.
 func TestAPolicyThatFailsOnAPage(t *testing.T) {
-	fields, _ := selectFrom(t, "text/html", offers, crawl.Policy{Name: "bad", XPath: "//article[count(.) > 0]"}, crawl.Policy{Name: "good", CSS: "#o2 h2"})
+	fields, _ := selectFrom(t, "text/html", offers, crawl.Policy{Name: "bad", XPath: "//article[count(.) > 0]"},
+		crawl.Policy{Name: "good", CSS: "#o2 h2"})
 	if fields["good"] != `[{"text":"Clerk"}]` {
 		t.Errorf("fields %v", fields)
 	}
@@ -141,7 +158,8 @@ func TestPoliciesStandBesideRules(t *testing.T) {
 	}
 	rec := &crawl.Record{URL: mustURL(t, "http://www.example.com/"), ContentType: "text/html"}
 	fields, _ := rules.Fields(rec, []byte(offers))
-	want := []crawl.Field{{Name: "title", Value: "Offers"}, {Name: "p", Value: []any{map[string]any{"text": "Go Developer"}}}}
+	want := []crawl.Field{{Name: "title", Value: "Offers"},
+		{Name: "p", Value: []any{map[string]any{"text": "Go Developer"}}}}
 	if !reflect.DeepEqual(fields, want) {
 		t.Errorf("%v, want %v", fields, want)
 	}
@@ -171,10 +189,12 @@ func TestNoPoliciesNoWork(t *testing.T) {
 func FuzzSelect(f *testing.F) {
 	job := crawl.DefaultJob()
 	job.Select = []crawl.Policy{
-		{Name: "css", CSS: "div, p", Fields: []crawl.PolicyField{{Name: "a", CSS: "a", Attr: "href", List: true}, {Name: "t", Type: "html"}}},
+		{Name: "css", CSS: "div, p", Fields: []crawl.PolicyField{{Name: "a", CSS: "a", Attr: "href", List: true},
+			{Name: "t", Type: "html"}}},
 		{Name: "xpath", XPath: "//*[@class]"}, {Name: "re", Regex: `(\w+)@(?P<host>\w+)`, List: true},
 		{Name: "words", Keywords: []string{"go", "c++", "straße"}, Window: 5},
-		{Name: "json", JSONPointer: "/items", Fields: []crawl.PolicyField{{Name: "id", JSONPointer: "/id"}, {Name: "n", JSONPointer: "/n", Type: "number", List: true}}},
+		{Name: "json", JSONPointer: "/items", Fields: []crawl.PolicyField{{Name: "id", JSONPointer: "/id"},
+			{Name: "n", JSONPointer: "/n", Type: "number", List: true}}},
 		{Name: "all", JSONPointer: "#"},
 	}
 	rules, err := Compile(&job)

@@ -21,12 +21,14 @@ func (h *Handler) UseSites(sites ...crawl.SiteParser) { h.sites = append(h.sites
 func (h *Handler) runSites(d *crawl.Document, body []byte, job *crawl.Job) {
 	r := &Result{Cut: d.Cut}
 	for _, s := range h.sites {
-		page := crawl.SitePage{URL: d.Page.Task.URL, Status: d.Page.Status, FetchedAt: d.Page.FetchedAt, ContentType: d.Page.ContentType,
-			Body: body, Title: d.Title, Text: d.Text, Lang: d.Lang, Links: d.Links[:len(d.Links):len(d.Links)]}
+		page := crawl.SitePage{URL: d.Page.Task.URL, Status: d.Page.Status, FetchedAt: d.Page.FetchedAt,
+			ContentType: d.Page.ContentType, Body: body, Title: d.Title, Text: d.Text, Lang: d.Lang,
+			Links: d.Links[:len(d.Links):len(d.Links)]}
 		fields, links, err := callSite(s, &page, h.log)
 		if err != nil {
 			r.cut(CutSite)
-			h.log.Warn("a site parser failed: the page is stored without its fields", "job", job.ID, "url", page.URL, "error", err)
+			h.log.Warn("a site parser failed: the page is stored without its fields", "job", job.ID, "url", page.URL,
+				"error", err)
 			continue
 		}
 		for _, f := range fields {
@@ -44,7 +46,8 @@ func (h *Handler) runSites(d *crawl.Document, body []byte, job *crawl.Job) {
 }
 
 // callSite calls a site parser, if it is for the page. Its panic is an error.
-func callSite(s crawl.SiteParser, p *crawl.SitePage, log *slog.Logger) (fields []crawl.Field, links []crawl.Link, err error) {
+func callSite(s crawl.SiteParser, p *crawl.SitePage,
+	log *slog.Logger) (fields []crawl.Field, links []crawl.Link, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			log.Error("a site parser panicked", "url", p.URL, "panic", v, "stack", string(debug.Stack()))

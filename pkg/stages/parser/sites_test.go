@@ -37,8 +37,8 @@ func runOn(t *testing.T, sites ...crawl.SiteParser) *crawl.Document {
 	h := NewHandler(crawl.StaticJobs{}, nil, slog.New(slog.DiscardHandler))
 	h.UseSites(sites...)
 	u := mustURL(t, "http://a.test/p")
-	d := &crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: u}}, Title: "T", Fields: []crawl.Field{{Name: "rule", Value: "r"}},
-		Links: []crawl.Link{{URL: u}}}
+	d := &crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: u}}, Title: "T",
+		Fields: []crawl.Field{{Name: "rule", Value: "r"}}, Links: []crawl.Link{{URL: u}}}
 	h.runSites(d, []byte("body"), &job)
 	return d
 }

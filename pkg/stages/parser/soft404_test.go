@@ -21,10 +21,13 @@ func TestAShellIsNoSoft404(t *testing.T) {
 		text, body string
 		may        bool
 	}{
-		"a soft 404":            {"There is no such page.", "<title>Not found</title><p>There is no such page.<a href=/>Home</a>", true},
-		"an application":        {"Loading …", "<div id=root>Loading …</div><script src=/app.js></script>", false},
-		"a shell with a menu":   {"Loading …", "<a href=/>Home</a><main id=item>Loading …</main><script src=/shop.js></script>", false},
-		"one that asks for it":  {"Please wait", "<noscript>Please enable JavaScript</noscript><p>Please wait<script src=/a.js></script>", false},
+		"a soft 404": {"There is no such page.",
+			"<title>Not found</title><p>There is no such page.<a href=/>Home</a>", true},
+		"an application": {"Loading …", "<div id=root>Loading …</div><script src=/app.js></script>", false},
+		"a shell with a menu": {"Loading …",
+			"<a href=/>Home</a><main id=item>Loading …</main><script src=/shop.js></script>", false},
+		"one that asks for it": {"Please wait",
+			"<noscript>Please enable JavaScript</noscript><p>Please wait<script src=/a.js></script>", false},
 		"what is written later": {"Shop", "<a href=/>Shop</a><script>document.write(items[12])</script>", false},
 	} {
 		d := &crawl.Document{Page: crawl.Page{Task: crawl.Task{URL: u, Kind: crawl.KindPage}}, Text: c.text}

@@ -40,10 +40,11 @@ func TestMainTextOfPages(t *testing.T) {
 }
 
 func TestLanguageIsDeclaredOrGuessed(t *testing.T) {
-	german := "<p>Die Würde des Menschen ist unantastbar. Sie zu achten und zu schützen ist Verpflichtung aller staatlichen Gewalt."
+	german := "<p>Die Würde des Menschen ist unantastbar. Sie zu achten und zu schützen ist Verpflichtung aller " +
+		"staatlichen Gewalt."
 	for doc, want := range map[string]string{
-		"<html lang=de-AT>" + german: "de-at", "<html xml:lang=fr>": "fr", "<html lang='{{lang}}'>" + german: "de", german: "de",
-		"<meta http-equiv=content-language content='en, de'>" + german: "en", "<p>short": "",
+		"<html lang=de-AT>" + german: "de-at", "<html xml:lang=fr>": "fr", "<html lang='{{lang}}'>" + german: "de",
+		german: "de", "<meta http-equiv=content-language content='en, de'>" + german: "en", "<p>short": "",
 		"<p>Съешь же ещё этих мягких французских булок, да выпей чаю, а потом ложись спать в тёплую постель.": "ru",
 	} {
 		if got := parseHTML(t, doc).Lang; got != want {
@@ -54,17 +55,27 @@ func TestLanguageIsDeclaredOrGuessed(t *testing.T) {
 
 func TestLanguagesAreToldApart(t *testing.T) {
 	for want, text := range map[string]string{
-		"en": "The fetcher downloads a page and puts its body in the spool, from which the parser reads it when there is time for it.",
-		"fr": "Le robot lit les pages du site et suit les liens qui sont dans le texte, mais il ne va pas plus loin que ce que le site permet.",
-		"es": "El programa lee las páginas del sitio y sigue los enlaces que encuentra en el texto, pero no va más lejos de lo que se permite.",
-		"it": "Il programma legge le pagine del sito e segue i collegamenti che sono nel testo, ma non va oltre quello che il sito permette.",
-		"pt": "O programa lê as páginas do sítio e segue as ligações que encontra no texto, mas não vai mais longe do que o sítio permite.",
-		"nl": "Het programma leest de bladzijden van de site en volgt de verwijzingen die in de tekst staan, maar het gaat niet verder dan is toegestaan.",
-		"sv": "Programmet läser sidorna på webbplatsen och följer de länkar som finns i texten, men det går inte längre än vad som är tillåtet för den.",
-		"pl": "Program czyta strony i nie idzie dalej niż na to pozwala serwis, a od czasu do czasu wraca do nich, bo są one zmieniane przez autorów i to jest ważne.",
-		"uk": "Програма читає сторінки та йде за посиланнями, що є у тексті, але не далі, ніж це дозволено, і повертається до них від часу до часу.",
+		"en": "The fetcher downloads a page and puts its body in the spool, from which the parser reads it when there is " +
+			"time for it.",
+		"fr": "Le robot lit les pages du site et suit les liens qui sont dans le texte, mais il ne va pas plus loin que ce " +
+			"que le site permet.",
+		"es": "El programa lee las páginas del sitio y sigue los enlaces que encuentra en el texto, pero no va más lejos " +
+			"de lo que se permite.",
+		"it": "Il programma legge le pagine del sito e segue i collegamenti che sono nel testo, ma non va oltre quello che " +
+			"il sito permette.",
+		"pt": "O programa lê as páginas do sítio e segue as ligações que encontra no texto, mas não vai mais longe do que " +
+			"o sítio permite.",
+		"nl": "Het programma leest de bladzijden van de site en volgt de verwijzingen die in de tekst staan, maar het gaat " +
+			"niet verder dan is toegestaan.",
+		"sv": "Programmet läser sidorna på webbplatsen och följer de länkar som finns i texten, men det går inte längre än " +
+			"vad som är tillåtet för den.",
+		"pl": "Program czyta strony i nie idzie dalej niż na to pozwala serwis, a od czasu do czasu wraca do nich, bo są " +
+			"one zmieniane przez autorów i to jest ważne.",
+		"uk": "Програма читає сторінки та йде за посиланнями, що є у тексті, але не далі, ніж це дозволено, і повертається " +
+			"до них від часу до часу.",
 		"el": "Το πρόγραμμα διαβάζει τις σελίδες του ιστότοπου και ακολουθεί τους συνδέσμους που βρίσκονται στο κείμενο.",
-		"hr": "Program čita stranice i slijedi poveznice koje se nalaze u tekstu, ali ne ide dalje nego što je dopušteno. Svaka stranica ima svoju adresu.",
+		"hr": "Program čita stranice i slijedi poveznice koje se nalaze u tekstu, ali ne ide dalje nego što je dopušteno. " +
+			"Svaka stranica ima svoju adresu.",
 	} {
 		if got := guessLang(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

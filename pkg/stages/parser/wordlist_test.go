@@ -43,7 +43,8 @@ func TestEndlessWords(t *testing.T) {
 	l := newWordlist([]string{"go", strings.Repeat("é", 100)})
 	text := strings.Repeat("é", 1<<20)
 	n := 0
-	if allocs := testing.AllocsPerRun(1, func() { l.hits(text, func(int, int, *keyword) bool { n++; return true }) }); n > 0 || allocs > 2 {
+	if allocs := testing.AllocsPerRun(1,
+		func() { l.hits(text, func(int, int, *keyword) bool { n++; return true }) }); n > 0 || allocs > 2 {
 		t.Errorf("%d hits, %v allocations", n, allocs)
 	}
 }
@@ -75,7 +76,8 @@ func FuzzKeywords(f *testing.F) {
 		l := newWordlist([]string{one, two})
 		end := 0
 		for b := range l.blocks(text, window) {
-			if b.start < end || b.end <= b.start || b.end > len(text) || b.count < 1 || len(b.keywords) < 1 || len(b.keywords) > b.count {
+			if b.start < end || b.end <= b.start || b.end > len(text) || b.count < 1 || len(b.keywords) < 1 ||
+				len(b.keywords) > b.count {
 				t.Fatalf("block %+v of %q, the one before ended at %d", b, text, end)
 			}
 			if n := utf8.RuneCountInString(text[b.start:b.end]); n > 2*window+2*maxWord*200 {

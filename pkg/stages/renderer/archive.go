@@ -14,8 +14,8 @@ func (h *Handler) archive(ctx context.Context, job *crawl.Job, p *crawl.Page, re
 	if h.deps.Archive == nil || len(p.Capture) == 0 || h.deps.Archived != nil && !h.deps.Archived(job) {
 		return nil
 	}
-	x := &crawl.Exchange{Job: job.ID, URL: p.Task.URL, Started: p.Rendered.At, Body: res.HTML, Digest: p.Rendered.Digest, Refers: p.Capture,
-		ResponseHeader: http.Header{"Content-Type": {p.ContentType}}}
+	x := &crawl.Exchange{Job: job.ID, URL: p.Task.URL, Started: p.Rendered.At, Body: res.HTML, Digest: p.Rendered.Digest,
+		Refers: p.Capture, ResponseHeader: http.Header{"Content-Type": {p.ContentType}}}
 	if res.Verdict == render.Limit && res.Cut {
 		x.Truncated = "length"
 	}

@@ -45,8 +45,8 @@ func TestWhatIsKeptOfARender(t *testing.T) {
 			job := crawl.DefaultJob()
 			job.ID, job.Render.Mode, job.Render.Screenshot = "j", crawl.RenderAlways, true
 			b := &fake{result: render.Result{Verdict: render.Done, HTML: []byte("<p>made"), Screenshot: make([]byte, c.picture)}}
-			h := renderer.New(renderer.Deps{Jobs: crawl.StaticJobs{"j": &job}, Bodies: s, Resources: s, Renders: stats{s: s}, Attempts: s, Browser: b,
-				Archive: k, Pictures: k, Log: slog.New(slog.DiscardHandler)})
+			h := renderer.New(renderer.Deps{Jobs: crawl.StaticJobs{"j": &job}, Bodies: s, Resources: s, Renders: stats{s: s},
+				Attempts: s, Browser: b, Archive: k, Pictures: k, Log: slog.New(slog.DiscardHandler)})
 			e := event(t, "<p>fetched")
 			e.Page.Capture = c.capture
 			out, err := h.Handle(t.Context(), e)
@@ -56,7 +56,8 @@ func TestWhatIsKeptOfARender(t *testing.T) {
 			if len(k.exchanges) != c.archived || k.pictures != c.picked {
 				t.Fatalf("%d archived, %d pictures; want %d and %d", len(k.exchanges), k.pictures, c.archived, c.picked)
 			}
-			if c.archived > 0 && (string(k.exchanges[0].Refers) != string(c.capture) || string(k.exchanges[0].Body) != "<p>made") {
+			if c.archived > 0 && (string(k.exchanges[0].Refers) != string(c.capture) ||
+				string(k.exchanges[0].Body) != "<p>made") {
 				t.Errorf("archived: %+v", k.exchanges[0])
 			}
 			if named := out[0].(*crawl.Page).Rendered.Screenshot != ""; named != (c.picked > 0) {

@@ -209,13 +209,14 @@ func (h *Handler) here(ctx context.Context, job *crawl.Job, e *crawl.Render) boo
 // ask asks the test of the page's template.
 func (h *Handler) ask(ctx context.Context, job *crawl.Job, e *crawl.Render) (a decide.Answer, err error) {
 	by, now := crawl.RenderKey(&e.Page.Task), time.Now()
-	_, err = h.deps.Renders.ChangeTemplate(ctx, job.ID, e.Page.Key(), e.Template, func(t *crawl.RenderTemplate) (changed bool) {
-		if t.Shape == "" {
-			t.Shape, t.Example = e.Shape, e.Page.Task.URL.String()
-		}
-		a, changed = decide.Ask(t, by, e.Why, now)
-		return changed
-	})
+	_, err = h.deps.Renders.ChangeTemplate(ctx, job.ID, e.Page.Key(), e.Template,
+		func(t *crawl.RenderTemplate) (changed bool) {
+			if t.Shape == "" {
+				t.Shape, t.Example = e.Shape, e.Page.Task.URL.String()
+			}
+			a, changed = decide.Ask(t, by, e.Why, now)
+			return changed
+		})
 	return a, err
 }
 
@@ -223,13 +224,16 @@ func (h *Handler) ask(ctx context.Context, job *crawl.Job, e *crawl.Render) (a d
 func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.Request {
 	r := job.Render.Filled()
 	contentType := render.ContentType(e.Page.ContentType, e.Charset, html)
-	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status, Header: http.Header{"Content-Type": {contentType}}, Body: html,
-		Scroll: !r.NoScroll, Screenshot: r.Screenshot && h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Now: e.Page.FetchedAt.Truncate(time.Hour), Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
+	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status,
+		Header: http.Header{"Content-Type": {contentType}}, Body: html, Scroll: !r.NoScroll, Screenshot: r.Screenshot &&
+			h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Now: e.Page.FetchedAt.Truncate(time.Hour),
+		Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
 
 // done passes on what came of a render.
-func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res *render.Result, s *server) ([]crawl.Event, error) {
+func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res *render.Result,
+	s *server) ([]crawl.Event, error) {
 	h.metrics.ended(res.Verdict, res)
 	if len(res.HTML) == 0 && res.Verdict == render.Done {
 		res.HTML = []byte(emptied)
@@ -243,9 +247,9 @@ func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res
 	}
 	p := e.Page
 	p.Body, p.Bytes, p.ContentType = ref, int64(len(res.HTML)), "text/html; charset=utf-8"
-	p.Rendered = &crawl.Rendered{Digest: sha256.Sum256(res.HTML), At: time.Now().UTC(), Wall: res.Wall, CPU: res.CPU, Settled: res.Settled,
-		Requests: res.Requests, Refused: res.Refused, Missing: s.missingNow(), Template: e.Template, Shape: e.Shape, Why: e.Why, Before: e.Before,
-		Links: append(res.Links, res.Navigated...)}
+	p.Rendered = &crawl.Rendered{Digest: sha256.Sum256(res.HTML), At: time.Now().UTC(), Wall: res.Wall, CPU: res.CPU,
+		Settled: res.Settled, Requests: res.Requests, Refused: res.Refused, Missing: s.missingNow(), Template: e.Template,
+		Shape: e.Shape, Why: e.Why, Before: e.Before, Links: append(res.Links, res.Navigated...)}
 	if u, err := weburl.Parse(res.Final); err == nil && u != p.Task.URL && u.Origin() == p.Task.URL.Origin() {
 		p.Rendered.Final = u
 	}
@@ -268,6 +272,8 @@ func (h *Handler) failed(ctx context.Context, job *crawl.Job, e *crawl.Render, r
 	if err != nil || h.deps.Attempts == nil {
 		return err
 	}
-	return h.deps.Attempts.Append(ctx, crawl.LogLine{Job: job.ID, At: now, URL: t.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictFailed,
-		Reason: "render-" + res.Verdict, Detail: res.Detail, Duration: res.Wall, Attempt: 1, Depth: t.Depth, Referrer: t.Referrer, Epoch: t.Epoch})
+	return h.deps.Attempts.Append(ctx,
+		crawl.LogLine{Job: job.ID, At: now, URL: t.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictFailed,
+			Reason: "render-" + res.Verdict, Detail: res.Detail, Duration: res.Wall, Attempt: 1, Depth: t.Depth,
+			Referrer: t.Referrer, Epoch: t.Epoch})
 }

@@ -46,7 +46,8 @@ type stats struct {
 	s *stores
 }
 
-func (t stats) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ uint64, change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error) {
+func (t stats) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ uint64,
+	change func(*crawl.RenderTemplate) bool) (crawl.RenderTemplate, error) {
 	change(&t.s.template)
 	return t.s.template, nil
 }
@@ -60,7 +61,8 @@ type fake struct {
 	request render.Request // the last
 }
 
-func (f *fake) Render(ctx context.Context, req render.Request, serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
+func (f *fake) Render(ctx context.Context, req render.Request,
+	serve func(context.Context, render.Sub) render.Answer) (render.Result, error) {
 	f.renders++
 	f.request = req
 	if f.err != nil {
@@ -102,7 +104,8 @@ func event(t *testing.T, html string) *crawl.Render {
 	_, _ = w.Write([]byte(html))
 	_ = w.Close()
 	task := crawl.Task{Job: "j", URL: mustURL(t, "http://a.test/page"), Tracked: true}
-	return &crawl.Render{Page: crawl.Page{Task: task, Status: 200, ContentType: "text/html"}, HTML: b.Bytes(), Why: crawl.WhyAlways, Template: 7}
+	return &crawl.Render{Page: crawl.Page{Task: task, Status: 200, ContentType: "text/html"}, HTML: b.Bytes(),
+		Why: crawl.WhyAlways, Template: 7}
 }
 
 const page = `<div id=root></div><script src=/a.js></script><script src="data:,x"></script><base href="/sub/"><script src=b.js></script>`
@@ -111,8 +114,8 @@ const page = `<div id=root></div><script src=/a.js></script><script src="data:,x
 func stage(s *stores, b render.Browser, goes func(crawl.JobID) (bool, bool)) *renderer.Handler {
 	job := crawl.DefaultJob()
 	job.ID, job.Render.Mode = "j", crawl.RenderAuto
-	return renderer.New(renderer.Deps{Jobs: crawl.StaticJobs{"j": &job}, Bodies: s, Resources: s, Renders: stats{s: s}, Attempts: s, Browser: b,
-		Goes: goes, Log: slog.New(slog.DiscardHandler)})
+	return renderer.New(renderer.Deps{Jobs: crawl.StaticJobs{"j": &job}, Bodies: s, Resources: s, Renders: stats{s: s},
+		Attempts: s, Browser: b, Goes: goes, Log: slog.New(slog.DiscardHandler)})
 }
 
 func wants(out []crawl.Event) (urls []string) {
@@ -132,11 +135,13 @@ func TestRounds(t *testing.T) {
 	b := &fake{asks: []string{"http://a.test/a.js", "http://a.test/api", "http://a.test/forbidden"}}
 	h := stage(s, b, nil)
 	out, err := h.Handle(t.Context(), event(t, page))
-	if got := wants(out); err != nil || !slices.Equal(got, []string{"http://a.test/a.js", "http://a.test/sub/b.js"}) || b.renders != 0 {
+	if got := wants(out); err != nil || !slices.Equal(got, []string{"http://a.test/a.js", "http://a.test/sub/b.js"}) ||
+		b.renders != 0 {
 		t.Fatalf("first: %q, %v, %d renders", got, err, b.renders)
 	}
 	next := out[1].(*crawl.Render)
-	if l := out[0].(*crawl.Links); l.Task.Tracked || l.Links[0].Tag != crawl.TagResource || !next.Page.Task.Tracked || next.Round != 1 {
+	if l := out[0].(*crawl.Links); l.Task.Tracked || l.Links[0].Tag != crawl.TagResource || !next.Page.Task.Tracked ||
+		next.Round != 1 {
 		t.Errorf("the page's links are said to be complete: %+v, %+v", l, next)
 	}
 	var later *bus.RetryError
@@ -167,7 +172,8 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, html)
 		}
 	}
-	if p.Rendered == nil || p.Rendered.Missing != 1 || p.Rendered.Template != 7 || !p.Task.Tracked || p.Bytes != int64(len(html)) {
+	if p.Rendered == nil || p.Rendered.Missing != 1 || p.Rendered.Template != 7 || !p.Task.Tracked ||
+		p.Bytes != int64(len(html)) {
 		t.Errorf("page %+v, rendered %+v", p, p.Rendered)
 	}
 }
@@ -184,16 +190,19 @@ func TestAPageThatIsNotRendered(t *testing.T) {
 		after    time.Duration // it comes back after that at least; 0: it does not
 		line     string        // reason of a line in crawl.log
 	}{
-		"no browser":                {browser: nil},
-		"a browser that is none":    {browser: &fake{err: fmt.Errorf("%w: gone", render.ErrUnavailable)}},
-		"a browser that rests":      {browser: &fake{err: resting{errors.New("crashed")}}, after: 7 * time.Second},
-		"its template was given up": {browser: &fake{}, why: crawl.WhyCandidate, template: crawl.RenderTemplate{State: decide.Stop, Since: time.Now()}},
-		"people said never":         {browser: &fake{}, template: crawl.RenderTemplate{Switch: "never"}},
+		"no browser":             {browser: nil},
+		"a browser that is none": {browser: &fake{err: fmt.Errorf("%w: gone", render.ErrUnavailable)}},
+		"a browser that rests":   {browser: &fake{err: resting{errors.New("crashed")}}, after: 7 * time.Second},
+		"its template was given up": {browser: &fake{}, why: crawl.WhyCandidate,
+			template: crawl.RenderTemplate{State: decide.Stop, Since: time.Now()}},
+		"people said never": {browser: &fake{}, template: crawl.RenderTemplate{Switch: "never"}},
 		"others are being tried": {browser: &fake{}, why: crawl.WhyCandidate, after: time.Millisecond,
-			template: crawl.RenderTemplate{Asked: []crawl.RenderAsked{{By: 1, At: time.Now()}, {By: 2, At: time.Now()}, {By: 3, At: time.Now()}}}},
+			template: crawl.RenderTemplate{Asked: []crawl.RenderAsked{{By: 1, At: time.Now()}, {By: 2, At: time.Now()},
+				{By: 3, At: time.Now()}}}},
 		"its job was stopped": {browser: &fake{}, goes: goes(false, true)},
-		"it hangs":            {browser: &fake{result: render.Result{Verdict: render.Hang, Detail: "8 s"}}, line: "render-hang"},
-		"it crashes":          {browser: &fake{result: render.Result{Verdict: render.Crash}}, line: "render-crash"},
+		"it hangs": {browser: &fake{result: render.Result{Verdict: render.Hang, Detail: "8 s"}},
+			line: "render-hang"},
+		"it crashes": {browser: &fake{result: render.Result{Verdict: render.Crash}}, line: "render-crash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stores{template: c.template}
@@ -242,7 +251,8 @@ func TestPatience(t *testing.T) {
 // Where a job fetches nothing more, its pages are rendered with what is there, at once, and ask for nothing.
 func TestAPageOfAJobWhoseTimeIsOver(t *testing.T) {
 	b := &fake{asks: []string{"http://a.test/never.js"}}
-	out, err := stage(&stores{}, b, func(crawl.JobID) (bool, bool) { return false, false }).Handle(t.Context(), event(t, page))
+	out, err := stage(&stores{}, b, func(crawl.JobID) (bool, bool) { return false, false }).Handle(t.Context(),
+		event(t, page))
 	if err != nil || len(out) != 1 || b.renders != 1 {
 		t.Fatalf("%v, %v, %d renders", out, err, b.renders)
 	}
@@ -275,7 +285,8 @@ func TestAPageThatAsksForEverMore(t *testing.T) {
 // A store that fails brings the page back; nothing is lost, and nothing is rendered without what it needs.
 func TestAStoreThatFails(t *testing.T) {
 	s := &stores{err: errors.New("away")}
-	if out, err := stage(s, &fake{}, nil).Handle(t.Context(), event(t, page)); err == nil || len(out) > 0 || crawl.IsPermanent(err) {
+	if out, err := stage(s, &fake{}, nil).Handle(t.Context(), event(t, page)); err == nil || len(out) > 0 ||
+		crawl.IsPermanent(err) {
 		t.Errorf("%v, %v", out, err)
 	}
 }

@@ -20,7 +20,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m := &metrics{
 		renders: prometheus.NewCounterVec(opts("pages_total",
-			"Pages at the renderer, by result: done, hang, crash, limit, stop; round: it asked for more; left: its template does not pay; no-browser."), []string{"result"}),
+			"Pages at the renderer, by result: done, hang, crash, limit, stop; round: it asked for more; left: its template "+
+				"does not pay; no-browser."), []string{"result"}),
 		cpu: prometheus.NewCounter(opts("cpu_seconds_total", "Processor time of the browser for renders.")),
 		wall: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "whirlpool", Subsystem: "render", Name: "seconds",
 			Help: "Time of a render.", Buckets: []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16}}),

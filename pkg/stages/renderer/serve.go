@@ -36,7 +36,8 @@ type server struct {
 }
 
 func newServer(h *Handler, job *crawl.Job, e *crawl.Render) *server {
-	s := &server{h: h, job: job, e: e, asked: map[weburl.URL]bool{}, fields: map[weburl.URL]string{}, limit: job.Render.Filled().Resources}
+	s := &server{h: h, job: job, e: e, asked: map[weburl.URL]bool{}, fields: map[weburl.URL]string{},
+		limit: job.Render.Filled().Resources}
 	for _, href := range e.Wants {
 		if u, err := weburl.Parse(href); err == nil {
 			s.asked[u] = true

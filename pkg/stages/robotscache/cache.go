@@ -73,7 +73,8 @@ func New(store crawl.RobotsStore, cfg Config) (*Cache, error) {
 
 // Rules returns the rules of an origin (scheme://host[:port]) for an agent and the record they come from,
 // without its body. found is false when the store has none, or only one that expired longer than Grace ago.
-func (c *Cache) Rules(ctx context.Context, origin, agent string) (rules *robots.Rules, rec crawl.Robots, found bool, err error) {
+func (c *Cache) Rules(ctx context.Context, origin,
+	agent string) (rules *robots.Rules, rec crawl.Robots, found bool, err error) {
 	now := time.Now()
 	if e, ok := c.entries.Get(origin); ok && now.Before(e.record.Expires) {
 		if rules, ok := e.rules[agent]; ok {

@@ -86,7 +86,8 @@ func TestRecordCountsUntilItExpires(t *testing.T) {
 			time.Sleep(step.wait)
 			_, _, found, err := c.Rules(t.Context(), origin, agent)
 			if err != nil || found != step.found || s.reads != step.reads {
-				t.Errorf("%s: found %v, %v after %d reads, want %v after %d", step.about, found, err, s.reads, step.found, step.reads)
+				t.Errorf("%s: found %v, %v after %d reads, want %v after %d", step.about, found, err, s.reads, step.found,
+					step.reads)
 			}
 		}
 	})
@@ -124,7 +125,8 @@ func TestPutIsSeenAtOnce(t *testing.T) {
 }
 
 func TestEachAgentHasItsRules(t *testing.T) {
-	file := crawl.Robots{Origin: origin, Body: []byte("User-agent: mybot\nDisallow: /mine\n\nUser-agent: *\nDisallow: /all\n"),
+	file := crawl.Robots{Origin: origin,
+		Body:      []byte("User-agent: mybot\nDisallow: /mine\n\nUser-agent: *\nDisallow: /all\n"),
 		FetchedAt: time.Now(), Expires: time.Now().Add(time.Hour)}
 	c, s := setup(t, robotscache.Default(), file)
 	allowed := func(agent, path string) bool {
@@ -154,7 +156,8 @@ func TestEachAgentHasItsRules(t *testing.T) {
 func TestFaultOfTheStoreIsNoRule(t *testing.T) {
 	c, s := setup(t, robotscache.Default())
 	s.err = errors.New("disk is gone")
-	if _, _, found, err := c.Rules(t.Context(), origin, agent); found || !errors.Is(err, s.err) || !strings.Contains(err.Error(), origin) {
+	if _, _, found, err := c.Rules(t.Context(), origin, agent); found || !errors.Is(err, s.err) ||
+		!strings.Contains(err.Error(), origin) {
 		t.Errorf("Rules = %v, %v, want the store's error with the origin", found, err)
 	}
 	if err := c.Put(t.Context(), crawl.Robots{Origin: origin}, agent); !errors.Is(err, s.err) {

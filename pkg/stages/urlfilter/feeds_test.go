@@ -17,13 +17,17 @@ func TestFeedsOfAPageAreSourcesOfLinks(t *testing.T) {
 		mod  func(j *crawl.Job, l *crawl.Link)
 		want string
 	}{
-		"in scope":       {"http://a.test/feed", nil, "task sitemap depth 2 priority 2"},
-		"weighed":        {"http://a.test/feed", func(_ *crawl.Job, l *crawl.Link) { l.Weight = 9 }, "task sitemap depth 2 priority 5"},
+		"in scope": {"http://a.test/feed", nil, "task sitemap depth 2 priority 2"},
+		"weighed": {"http://a.test/feed", func(_ *crawl.Job, l *crawl.Link) { l.Weight = 9 },
+			"task sitemap depth 2 priority 5"},
 		"another domain": {"http://b.test/feed", nil, "excluded scope"},
-		"excluded":       {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.Exclude = []string{"feed$"} }, "excluded exclude"},
-		"nofollow":       {"http://a.test/feed", func(_ *crawl.Job, l *crawl.Link) { l.Rel += " nofollow" }, "excluded nofollow"},
-		"too deep":       {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.MaxDepth = 1 }, "excluded depth"},
-		"not asked for":  {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.Sitemaps = false }, "excluded no-feeds"},
+		"excluded": {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.Exclude = []string{"feed$"} },
+			"excluded exclude"},
+		"nofollow": {"http://a.test/feed", func(_ *crawl.Job, l *crawl.Link) { l.Rel += " nofollow" },
+			"excluded nofollow"},
+		"too deep": {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.MaxDepth = 1 }, "excluded depth"},
+		"not asked for": {"http://a.test/feed", func(j *crawl.Job, _ *crawl.Link) { j.Sitemaps = false },
+			"excluded no-feeds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := crawl.DefaultJob()

@@ -59,7 +59,8 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	if err != nil {
 		return nil, err
 	}
-	out := &crawl.Filtered{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Render: in.Render, Tasks: make([]crawl.Task, 0, len(in.Links))}}
+	out := &crawl.Filtered{Batch: crawl.Batch{Job: in.Task.Job, Epoch: in.Task.Epoch, Render: in.Render,
+		Tasks: make([]crawl.Task, 0, len(in.Links))}}
 	seen := make(map[weburl.URL]struct{}, len(in.Links)+1)
 	seen[rules.Canonical(in.Task.URL)] = struct{}{}
 	now, strangers := time.Now(), 0
@@ -67,8 +68,8 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 		l := &in.Links[i]
 		if l.URL.IsZero() {
 			if u, ok := weburl.ParseForeign(l.Raw); ok && !has(seen, u) {
-				out.Foreign = append(out.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: in.Task.URL, Depth: in.Task.Depth + 1,
-					Epoch: in.Task.Epoch})
+				out.Foreign = append(out.Foreign, crawl.Exclusion{URL: u, Reason: crawl.ReasonScheme, Referrer: in.Task.URL,
+					Depth: in.Task.Depth + 1, Epoch: in.Task.Epoch})
 			}
 			continue // there is nothing to fetch
 		}
@@ -91,13 +92,18 @@ func (h *Handler) Handle(ctx context.Context, in *crawl.Links) ([]crawl.Event, e
 	if len(out.Tasks)+len(out.Exclusions)+len(out.Foreign) == 0 {
 		return nil, nil
 	}
+	sayOf(out, in, rules)
+	return []crawl.Event{out}, nil
+}
+
+// sayOf notes whose links these are, for those who count them.
+func sayOf(out *crawl.Filtered, in *crawl.Links, rules *urlrules.Rules) {
 	if in.Task.Tracked {
 		out.Page, out.Again = in.Task.URL, in.Task.Repeat
 	}
 	if rules.Job().Revisits() && in.Task.Visit > 0 && in.Render == nil && len(out.Tasks) > 0 {
 		out.Of = &crawl.PageVisit{URL: in.Task.URL, Kind: in.Task.Kind, Visit: in.Task.Visit}
 	}
-	return []crawl.Event{out}, nil
 }
 
 // has reports whether u was seen, and notes that it is now.
@@ -107,7 +113,8 @@ func has(seen map[weburl.URL]struct{}, u weburl.URL) bool {
 	return again
 }
 
-func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l *crawl.Link, now time.Time) (reason, rule string, err error) {
+func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l *crawl.Link,
+	now time.Time) (reason, rule string, err error) {
 	if reason = judgeLink(r, l); reason != "" {
 		_, rule, _ = strings.Cut(l.Drop, " ")
 		return reason, rule, nil

@@ -43,8 +43,8 @@ func parsed(t *testing.T, raw string) weburl.URL {
 // handle filters links of a page at depth 2 of the job.
 func handle(t *testing.T, j *crawl.Job, robots urlfilter.Robots, links ...crawl.Link) *crawl.Filtered {
 	t.Helper()
-	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/start.html"), Depth: 2, Redirects: 1,
-		Priority: 3}, Links: links}
+	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/start.html"), Depth: 2,
+		Redirects: 1, Priority: 3}, Links: links}
 	events, err := urlfilter.New(crawl.StaticJobs{j.ID: j}, robots).Handle(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +82,9 @@ func reason(t *testing.T, j *crawl.Job, robots urlfilter.Robots, l crawl.Link) s
 }
 
 func TestScope(t *testing.T) {
-	urls := []string{"http://www.site.test/docs/a", "https://www.site.test/docs/a", "http://www.site.test/other", "http://sub.site.test/docs/a",
-		"http://site.test/", "http://www.site.test:8080/docs/a", "http://othersite.test/", "http://www.site.test.evil.test/docs/a",
-		"http://www.site.test/docs-not/a"}
+	urls := []string{"http://www.site.test/docs/a", "https://www.site.test/docs/a", "http://www.site.test/other",
+		"http://sub.site.test/docs/a", "http://site.test/", "http://www.site.test:8080/docs/a", "http://othersite.test/",
+		"http://www.site.test.evil.test/docs/a", "http://www.site.test/docs-not/a"}
 	for scope, inside := range map[crawl.Scope]string{ // one letter a URL
 		crawl.ScopeAny:    "yyyyyyyyy",
 		crawl.ScopeDomain: "yyyyyynny",
@@ -109,7 +109,8 @@ func TestScope(t *testing.T) {
 
 func TestReasons(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "blacklist")
-	if err := os.WriteFile(list, []byte("# hosts\nbad.site.test\n\nhttp://www.site.test/black/ # a part\n"), 0o600); err != nil {
+	if err := os.WriteFile(list, []byte("# hosts\nbad.site.test\n\nhttp://www.site.test/black/ # a part\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	robots := knownRobots{"http://www.site.test": false}
@@ -120,12 +121,15 @@ func TestReasons(t *testing.T) {
 	}{
 		{name: "plain", url: "/a"},
 		{name: "nofollow", url: "/a", link: crawl.Link{Rel: "external NoFollow"}, want: crawl.ReasonNoFollow},
-		{name: "nofollow ignored", url: "/a", link: crawl.Link{Rel: "nofollow"}, set: func(j *crawl.Job) { j.IgnoreMeta = true }},
-		{name: "exclude", url: "/x.pdf", set: func(j *crawl.Job) { j.Exclude = []string{`\.pdf$`} }, want: crawl.ReasonExclude},
+		{name: "nofollow ignored", url: "/a", link: crawl.Link{Rel: "nofollow"},
+			set: func(j *crawl.Job) { j.IgnoreMeta = true }},
+		{name: "exclude", url: "/x.pdf", set: func(j *crawl.Job) { j.Exclude = []string{`\.pdf$`} },
+			want: crawl.ReasonExclude},
 		{name: "exclude wins over include", url: "/x.pdf", want: crawl.ReasonExclude,
 			set: func(j *crawl.Job) { j.Exclude, j.Include = []string{`\.pdf$`}, []string{`x`} }},
 		{name: "include", url: "/docs/b", set: func(j *crawl.Job) { j.Include = []string{`/docs/`, `/faq/`} }},
-		{name: "not included", url: "/b", set: func(j *crawl.Job) { j.Include = []string{`/docs/`} }, want: crawl.ReasonInclude},
+		{name: "not included", url: "/b", set: func(j *crawl.Job) { j.Include = []string{`/docs/`} },
+			want: crawl.ReasonInclude},
 		{name: "blacklisted host", url: "http://bad.site.test/", want: crawl.ReasonBlacklist},
 		{name: "blacklisted subdomain", url: "http://very.bad.site.test/", want: crawl.ReasonBlacklist},
 		{name: "like a blacklisted host", url: "http://notbad.site.test/"},
@@ -135,11 +139,14 @@ func TestReasons(t *testing.T) {
 		{name: "as deep as allowed", url: "/a", set: func(j *crawl.Job) { j.MaxDepth = 3 }},
 		{name: "too deep", url: "/a", set: func(j *crawl.Job) { j.MaxDepth = 2 }, want: crawl.ReasonDepth},
 		{name: "no bound of depth", url: "/a", set: func(j *crawl.Job) { j.MaxDepth = -1 }},
-		{name: "redirect is no hop", url: "/a", link: crawl.Link{Tag: crawl.TagRedirect}, set: func(j *crawl.Job) { j.MaxDepth = 2 }},
-		{name: "sitemap elsewhere", url: "http://cdn.test/sitemap.xml", link: crawl.Link{Tag: crawl.TagSitemapIndex}, want: crawl.ReasonScope},
+		{name: "redirect is no hop", url: "/a", link: crawl.Link{Tag: crawl.TagRedirect},
+			set: func(j *crawl.Job) { j.MaxDepth = 2 }},
+		{name: "sitemap elsewhere", url: "http://cdn.test/sitemap.xml", link: crawl.Link{Tag: crawl.TagSitemapIndex},
+			want: crawl.ReasonScope},
 		{name: "sitemap on a blacklisted host", url: "http://bad.site.test/sitemap.xml", want: crawl.ReasonBlacklist,
 			link: crawl.Link{Tag: crawl.TagSitemapIndex}},
-		{name: "page of a sitemap elsewhere", url: "http://cdn.test/a", link: crawl.Link{Tag: "sitemap"}, want: crawl.ReasonScope},
+		{name: "page of a sitemap elsewhere", url: "http://cdn.test/a", link: crawl.Link{Tag: "sitemap"},
+			want: crawl.ReasonScope},
 		{name: "trap", url: "/a/a/a/a/a", want: "trap-repeated-segment"},
 		{name: "robots known", url: "/private/a", want: crawl.ReasonRobots},
 		{name: "robots not known", url: "https://www.site.test/private/a"},
@@ -194,18 +201,21 @@ func TestWhatALinkBecomes(t *testing.T) {
 }
 
 func TestEachCanonicalURLCountsOnce(t *testing.T) {
-	s := handle(t, aJob(), nil, crawl.Link{URL: parsed(t, "http://www.site.test/a#1")}, crawl.Link{URL: parsed(t, "http://www.site.test/a#2")},
+	s := handle(t, aJob(), nil, crawl.Link{URL: parsed(t, "http://www.site.test/a#1")},
+		crawl.Link{URL: parsed(t, "http://www.site.test/a#2")},
 		crawl.Link{URL: parsed(t, "http://www.site.test/docs/start.html#top")}, crawl.Link{Raw: "mailto:x@y.test"},
 		crawl.Link{URL: parsed(t, "http://x.test/1")}, crawl.Link{URL: parsed(t, "http://x.test/1")})
 	if len(s.Tasks) != 1 || len(s.Exclusions) != 1 || len(s.Foreign) != 1 {
-		t.Errorf("%d candidates, %d exclusions and %d links of other schemes, want one of each", len(s.Tasks), len(s.Exclusions), len(s.Foreign))
+		t.Errorf("%d candidates, %d exclusions and %d links of other schemes, want one of each", len(s.Tasks),
+			len(s.Exclusions), len(s.Foreign))
 	}
 }
 
 func TestLinksOfOtherSchemesAreExcluded(t *testing.T) {
-	for raw, want := range map[string]string{"mailto:x@y.test": "mailto:x@y.test", " JavaScript:void(0)": "javascript:void(0)", "tel:+49 1": "tel:+49 1",
-		"ftp://h.test/a/../b": "ftp://h.test/b", "data:text/html,x": "data:text/html,x", "about:blank": "about:blank",
-		"http://[bad": "", "a/b": "", "": "", "http://h.test:99999/": ""} {
+	for raw, want := range map[string]string{"mailto:x@y.test": "mailto:x@y.test",
+		" JavaScript:void(0)": "javascript:void(0)", "tel:+49 1": "tel:+49 1", "ftp://h.test/a/../b": "ftp://h.test/b",
+		"data:text/html,x": "data:text/html,x", "about:blank": "about:blank", "http://[bad": "", "a/b": "", "": "",
+		"http://h.test:99999/": ""} {
 		s := handle(t, aJob(), nil, crawl.Link{Raw: raw}, crawl.Link{Raw: raw})
 		if want == "" {
 			if s.Job != "" {
@@ -215,7 +225,8 @@ func TestLinksOfOtherSchemesAreExcluded(t *testing.T) {
 		}
 		if len(s.Foreign) != 1 || len(s.Exclusions) != 0 {
 			t.Errorf("%q: got %+v", raw, s)
-		} else if x := s.Foreign[0]; x.URL.String() != want || x.Reason != crawl.ReasonScheme || x.Depth != 3 || x.Referrer.IsZero() {
+		} else if x := s.Foreign[0]; x.URL.String() != want || x.Reason != crawl.ReasonScheme || x.Depth != 3 ||
+			x.Referrer.IsZero() {
 			t.Errorf("%q: got %+v", raw, x)
 		}
 	}

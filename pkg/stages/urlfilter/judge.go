@@ -39,7 +39,8 @@ func (j *Judge) Task(job *crawl.Job, t *crawl.Task) (reason, rule string, err er
 
 // LetIn returns the task of a URL that was left out, if the job, a revision, lets it in. Whether there is room for it
 // in a budget is not asked here, but whether the budget is another than it was.
-func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *crawl.LeftOut) (t crawl.Task, in bool, err error) {
+func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job,
+	l *crawl.LeftOut) (t crawl.Task, in bool, err error) {
 	t = l.Task
 	then, err := jobs.JobAt(ctx, job.ID, t.Epoch)
 	if err != nil {
@@ -64,14 +65,15 @@ func (j *Judge) LetIn(ctx context.Context, jobs crawl.Jobs, job *crawl.Job, l *c
 
 // isBudget reports whether a URL was left out because a budget was spent.
 func isBudget(reason string) bool {
-	return slices.Contains([]string{crawl.ReasonLevelBudget, crawl.ReasonHostBudget, crawl.ReasonDomainBudget, crawl.ReasonSitemapBudget,
-		crawl.ReasonVariantBudget, crawl.ReasonAssetBudget}, reason)
+	return slices.Contains([]string{crawl.ReasonLevelBudget, crawl.ReasonHostBudget, crawl.ReasonDomainBudget,
+		crawl.ReasonSitemapBudget, crawl.ReasonVariantBudget, crawl.ReasonAssetBudget}, reason)
 }
 
 // reconsidered reports whether a reason that does not come of a URL may hold no more.
 func reconsidered(reason string, then, now *crawl.Job) bool {
 	if node, ok := crawl.PluginOf(reason); ok {
-		return !now.Pipeline.Has(node, crawl.AtLinks) // what another version of the plug-in would say of the link cannot be told without its page
+		// what another version of the plug-in would say of the link cannot be told without its page
+		return !now.Pipeline.Has(node, crawl.AtLinks)
 	}
 	switch reason {
 	case crawl.ReasonTopic: // by another model the pages would have to be read again
@@ -95,8 +97,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 	case crawl.ReasonDomainBudget:
 		return now.PagesPerDomain != then.PagesPerDomain || now.Scope != then.Scope
 	case crawl.ReasonSitemapBudget:
-		return now.MaxPages != then.MaxPages || now.PagesPerHost != then.PagesPerHost || now.PagesPerDomain != then.PagesPerDomain ||
-			now.Scope != then.Scope
+		return now.MaxPages != then.MaxPages || now.PagesPerHost != then.PagesPerHost ||
+			now.PagesPerDomain != then.PagesPerDomain || now.Scope != then.Scope
 	case crawl.ReasonVariantBudget:
 		return now.QueryVariants != then.QueryVariants
 	case crawl.ReasonAssetBudget:

@@ -49,12 +49,16 @@ func TestSitemapsLieWhereTheirPagesDo(t *testing.T) {
 		urls []string
 		want map[crawl.Scope]int
 	}{
-		{"of the site", robots("http://a.test"), crawl.TagSitemapIndex, own, map[crawl.Scope]int{"domain": 3, "host": 3, "prefix": 3, "any": 3}},
-		{"of strangers", robots("http://a.test"), crawl.TagSitemapIndex, strangers, map[crawl.Scope]int{"domain": 3, "host": 3, "prefix": 3, "any": 3}},
+		{"of the site", robots("http://a.test"), crawl.TagSitemapIndex, own,
+			map[crawl.Scope]int{"domain": 3, "host": 3, "prefix": 3, "any": 3}},
+		{"of strangers", robots("http://a.test"), crawl.TagSitemapIndex, strangers,
+			map[crawl.Scope]int{"domain": 3, "host": 3, "prefix": 3, "any": 3}},
 		{"robots.txt elsewhere", moved, crawl.TagSitemapIndex, own, map[crawl.Scope]int{"domain": 3, "prefix": 3}},
 		{"of a stranger's robots.txt", robots("http://s1.test"), crawl.TagSitemapIndex,
-			[]string{"http://s1.test/sitemap.xml", "http://a.test/map.xml"}, map[crawl.Scope]int{"domain": 0, "host": 0, "prefix": 0, "any": 2}},
-		{"of an index", index, crawl.TagSitemapIndex, append(own[1:], strangers...), map[crawl.Scope]int{"domain": 2, "host": 2, "prefix": 2, "any": 2}},
+			[]string{"http://s1.test/sitemap.xml", "http://a.test/map.xml"},
+			map[crawl.Scope]int{"domain": 0, "host": 0, "prefix": 0, "any": 2}},
+		{"of an index", index, crawl.TagSitemapIndex, append(own[1:], strangers...),
+			map[crawl.Scope]int{"domain": 2, "host": 2, "prefix": 2, "any": 2}},
 		{"redirect", index, crawl.TagRedirect, append(own[1:], strangers...), map[crawl.Scope]int{"domain": 2, "any": 2}},
 	} {
 		for scope, want := range tc.want {

@@ -12,7 +12,8 @@ import (
 func relevant(t *testing.T, page, before crawl.Relevance, l crawl.Link) *crawl.Filtered {
 	t.Helper()
 	j := aJob()
-	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/page"), Relevance: before, Priority: 4},
+	in := &crawl.Links{Task: crawl.Task{Job: j.ID, URL: parsed(t, "http://www.site.test/docs/page"), Relevance: before,
+		Priority: 4},
 		Links: []crawl.Link{l}, Relevance: page}
 	events, err := urlfilter.New(crawl.StaticJobs{j.ID: j}, nil).Handle(context.Background(), in)
 	if err != nil || len(events) != 1 {
@@ -42,7 +43,8 @@ func TestLinksInheritTheRelevanceOfTheirPage(t *testing.T) {
 		if len(got.Tasks) != 1 {
 			t.Errorf("%s: %d tasks", c.name, len(got.Tasks))
 		} else if task := got.Tasks[0]; task.Priority != c.priority || task.Relevance != c.inherited {
-			t.Errorf("%s: priority %d, relevance %d; want %d and %d", c.name, task.Priority, task.Relevance, c.priority, c.inherited)
+			t.Errorf("%s: priority %d, relevance %d; want %d and %d", c.name, task.Priority, task.Relevance, c.priority,
+				c.inherited)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func TestTrackedPagesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := events[0].(*crawl.Filtered); s.Page.IsZero() == tt.tracked || tt.tracked && s.Page != page || s.Again != (tt.tracked && tt.repeat) {
+		if s := events[0].(*crawl.Filtered); s.Page.IsZero() == tt.tracked || tt.tracked && s.Page != page ||
+			s.Again != (tt.tracked && tt.repeat) {
 			t.Errorf("%+v: page %s, again %v", tt, s.Page, s.Again)
 		}
 	}

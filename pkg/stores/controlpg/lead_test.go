@@ -106,7 +106,8 @@ func cutOff(t *testing.T, cfg controlpg.Config) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = 1464877892
+	_, err = conn.Exec(t.Context(),
+		`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = 1464877892
 		AND objid = (hashtext($1)::bigint & 4294967295)::oid`, cfg.Schema)
 	if err != nil {
 		t.Fatal(err)

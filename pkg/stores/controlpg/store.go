@@ -52,7 +52,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.fill()
 	cc, err := pgx.ParseConfig(cfg.URL)
 	if cfg.URL == "" || err != nil {
-		return nil, errors.New("postgres URL of the control store: want postgres://user:password@host:port/database") // err may hold the password
+		// err may hold the password
+		return nil, errors.New("postgres URL of the control store: want postgres://user:password@host:port/database")
 	}
 	cfg.session(cc)
 	db := stdlib.OpenDB(*cc)
@@ -60,7 +61,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	db.SetMaxIdleConns(cfg.MaxConns)
 	db.SetConnMaxIdleTime(10 * time.Minute)
 	if err := migrate(ctx, db, cfg.Schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("control store postgres://%s:%d/%s, schema %s: %w", cc.Host, cc.Port, cc.Database, cfg.Schema, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("control store postgres://%s:%d/%s, schema %s: %w", cc.Host, cc.Port, cc.Database,
+			cfg.Schema, err), db.Close())
 	}
 	s := &Store{cfg: cfg, pgx: cc}
 	s.Store = controlsql.New(db, db, cfg.dialect(), db.Close)
@@ -86,8 +88,9 @@ func (c *Config) fill() {
 // seconds, so that their locks are free then.
 func (c *Config) session(cc *pgx.ConnConfig) {
 	cc.ConnectTimeout = connectTimeout
-	for k, v := range map[string]string{"search_path": pgx.Identifier{c.Schema}.Sanitize(), "default_transaction_isolation": "read committed",
-		"application_name": c.Name, "tcp_keepalives_idle": "3", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "2", "tcp_user_timeout": "8000",
+	for k, v := range map[string]string{"search_path": pgx.Identifier{c.Schema}.Sanitize(),
+		"default_transaction_isolation": "read committed", "application_name": c.Name, "tcp_keepalives_idle": "3",
+		"tcp_keepalives_interval": "2", "tcp_keepalives_count": "2", "tcp_user_timeout": "8000",
 		"jit": "off"} {
 		if v != "" {
 			cc.RuntimeParams[k] = v

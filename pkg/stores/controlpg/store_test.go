@@ -17,7 +17,8 @@ import (
 // config is a store in a schema of the test's own.
 func config(t testing.TB) controlpg.Config {
 	t.Helper()
-	cfg := controlpg.Config{URL: servicetest.Postgres(t), Schema: "control_" + strings.ToLower(rand.Text()[:12]), MaxConns: 4}
+	cfg := controlpg.Config{URL: servicetest.Postgres(t), Schema: "control_" + strings.ToLower(rand.Text()[:12]),
+		MaxConns: 4}
 	t.Cleanup(func() {
 		ctx := context.Background()
 		conn, err := pgx.Connect(ctx, cfg.URL)

@@ -12,17 +12,19 @@ import (
 
 // Alerts implements workflow.Store.
 func (s *Store) Alerts(ctx context.Context) ([]workflow.Alert, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT rule, subject, state, severity, text, value, workflow, execution, since_at, fired_at, told_at, lock
+	rows, err := s.read.QueryContext(ctx,
+		`SELECT rule, subject, state, severity, text, value, workflow, execution, since_at, fired_at, told_at, lock
 		FROM alerts ORDER BY since_at DESC, rule, subject`)
 	out, _, err := gather(rows, err, -1, func(r *sql.Rows, a *workflow.Alert) error {
-		return r.Scan(&a.Rule, &a.Subject, &a.State, &a.Severity, &a.Text, &a.Value, &a.Workflow, &a.Execution, moment{&a.Since}, moment{&a.Fired},
-			moment{&a.Told}, &a.Lock)
+		return r.Scan(&a.Rule, &a.Subject, &a.State, &a.Severity, &a.Text, &a.Value, &a.Workflow, &a.Execution,
+			moment{&a.Since}, moment{&a.Fired}, moment{&a.Told}, &a.Lock)
 	})
 	return out, err
 }
 
 // SetAlert implements workflow.Store.
-func (s *Store) SetAlert(ctx context.Context, a *workflow.Alert, was workflow.AlertState, out []workflow.Delivery, e *workflow.Event) error {
+func (s *Store) SetAlert(ctx context.Context, a *workflow.Alert, was workflow.AlertState, out []workflow.Delivery,
+	e *workflow.Event) error {
 	do := s.tx // what no event tells wakes nobody
 	if e != nil || len(out) > 0 {
 		do = s.change
@@ -42,13 +44,16 @@ func (s *Store) SetAlert(ctx context.Context, a *workflow.Alert, was workflow.Al
 func setAlert(ctx context.Context, tx *Tx, a *workflow.Alert, was workflow.AlertState) error {
 	switch {
 	case was == workflow.AlertOK:
-		return one(tx.ExecContext(ctx, `INSERT INTO alerts (rule, subject, state, severity, text, value, workflow, execution, since_at, fired_at, told_at, lock)
+		return one(tx.ExecContext(ctx,
+			`INSERT INTO alerts (rule, subject, state, severity, text, value, workflow, execution, since_at, fired_at, told_at, lock)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, a.Rule, a.Subject, a.State, a.Severity, a.Text, a.Value, a.Workflow, a.Execution,
 			micros(a.Since), micros(a.Fired), micros(a.Told)))
 	case a.State == workflow.AlertOK:
-		return one(tx.ExecContext(ctx, `DELETE FROM alerts WHERE rule = ? AND subject = ? AND state = ? AND lock = ?`, a.Rule, a.Subject, was, a.Lock))
+		return one(tx.ExecContext(ctx, `DELETE FROM alerts WHERE rule = ? AND subject = ? AND state = ? AND lock = ?`, a.Rule,
+			a.Subject, was, a.Lock))
 	}
-	return one(tx.ExecContext(ctx, `UPDATE alerts SET state = ?, severity = ?, text = ?, value = ?, workflow = ?, execution = ?, fired_at = ?, told_at = ?,
+	return one(tx.ExecContext(ctx,
+		`UPDATE alerts SET state = ?, severity = ?, text = ?, value = ?, workflow = ?, execution = ?, fired_at = ?, told_at = ?,
 		lock = lock + 1 WHERE rule = ? AND subject = ? AND state = ? AND lock = ?`, a.State, a.Severity, a.Text, a.Value, a.Workflow, a.Execution,
 		micros(a.Fired), micros(a.Told), a.Rule, a.Subject, was, a.Lock))
 }
@@ -58,11 +63,15 @@ func insertDelivery(ctx context.Context, tx *Tx, d *workflow.Delivery) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (id, channel, rule, subject, type, title, text, data, state, created_at, next_at, tries_left, tries, lock)
+	_,
+		err = tx.ExecContext(ctx,
+		`INSERT INTO deliveries (id, channel, rule, subject, type, title, text, data, state, created_at, next_at, tries_left, tries, lock)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, d.ID, d.Channel, d.Rule, d.Subject, d.Type, d.Title, d.Text, textOrNull(string(d.Data)), d.State,
 		micros(d.Created), micros(d.Next), d.Left, string(tries))
 	if err == nil {
-		_, err = tx.ExecContext(ctx, `DELETE FROM deliveries WHERE state <> 'due' AND created_at < (SELECT created_at FROM deliveries
+		_,
+			err = tx.ExecContext(ctx,
+			`DELETE FROM deliveries WHERE state <> 'due' AND created_at < (SELECT created_at FROM deliveries
 			ORDER BY created_at DESC LIMIT 1 OFFSET ?)`, workflow.MaxDeliveries)
 	}
 	return err
@@ -75,13 +84,15 @@ func (s *Store) AddDelivery(ctx context.Context, d *workflow.Delivery) error {
 }
 
 // SetDelivery implements workflow.Store.
-func (s *Store) SetDelivery(ctx context.Context, d *workflow.Delivery, was workflow.DeliveryState, e *workflow.Event) error {
+func (s *Store) SetDelivery(ctx context.Context, d *workflow.Delivery, was workflow.DeliveryState,
+	e *workflow.Event) error {
 	tries, err := json.Marshal(d.Tries)
 	if err != nil {
 		return err
 	}
 	err = s.change(ctx, func(tx *Tx) error {
-		err := one(tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, next_at = ?, tries_left = ?, tries = ?, lock = lock + 1
+		err := one(tx.ExecContext(ctx,
+			`UPDATE deliveries SET state = ?, next_at = ?, tries_left = ?, tries = ?, lock = lock + 1
 			WHERE id = ? AND state = ? AND lock = ?`, d.State, micros(d.Next), d.Left, string(tries), d.ID, was, d.Lock))
 		if err == nil && e != nil {
 			err = addEvent(ctx, tx, *e)
@@ -98,8 +109,8 @@ const deliverySQL = `SELECT id, channel, rule, subject, type, title, text, data,
 
 func scanDelivery[R interface{ Scan(...any) error }](row R, d *workflow.Delivery) error {
 	var data sql.NullString
-	err := row.Scan(&d.ID, &d.Channel, &d.Rule, &d.Subject, &d.Type, &d.Title, &d.Text, &data, &d.State, moment{&d.Created}, moment{&d.Next}, &d.Left,
-		fromJSON{&d.Tries}, &d.Lock)
+	err := row.Scan(&d.ID, &d.Channel, &d.Rule, &d.Subject, &d.Type, &d.Title, &d.Text, &data, &d.State,
+		moment{&d.Created}, moment{&d.Next}, &d.Left, fromJSON{&d.Tries}, &d.Lock)
 	if data.Valid {
 		d.Data = json.RawMessage(data.String)
 	}
@@ -108,7 +119,8 @@ func scanDelivery[R interface{ Scan(...any) error }](row R, d *workflow.Delivery
 
 // DueDeliveries implements workflow.Store.
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, limit int) ([]workflow.Delivery, error) {
-	rows, err := s.read.QueryContext(ctx, deliverySQL+` WHERE state = 'due' AND next_at <= ? ORDER BY next_at, id LIMIT ?`, micros(now), limit)
+	rows, err := s.read.QueryContext(ctx, deliverySQL+` WHERE state = 'due' AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
+		micros(now), limit)
 	out, _, err := gather(rows, err, -1, scanDelivery)
 	return out, err
 }
@@ -123,7 +135,8 @@ func (s *Store) Delivery(ctx context.Context, id string) (*workflow.Delivery, er
 }
 
 // Deliveries implements workflow.Store.
-func (s *Store) Deliveries(ctx context.Context, f workflow.DeliveryFilter, p workflow.Page) (*workflow.List[workflow.Delivery], error) {
+func (s *Store) Deliveries(ctx context.Context, f workflow.DeliveryFilter,
+	p workflow.Page) (*workflow.List[workflow.Delivery], error) {
 	var q query
 	if f.Channel != "" {
 		q.and(`channel = ?`, f.Channel)
@@ -138,7 +151,8 @@ func (s *Store) Deliveries(ctx context.Context, f workflow.DeliveryFilter, p wor
 	if err := q.behind(p.Cursor, "created_at", "id"); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, deliverySQL+q.text()+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx, deliverySQL+q.text()+` ORDER BY created_at DESC, id DESC LIMIT ?`,
+		append(q.args, p.Limit+1)...)
 	out := &workflow.List[workflow.Delivery]{}
 	var more bool
 	out.Items, more, err = gather(rows, err, p.Limit, scanDelivery)

@@ -23,7 +23,8 @@ type writer interface {
 }
 
 func addAudit(ctx context.Context, w writer, a *workflow.Audit) error {
-	err := w.QueryRowContext(ctx, `INSERT INTO audit (at, actor, via, role, source, method, path, action, status, request, change)
+	err := w.QueryRowContext(ctx,
+		`INSERT INTO audit (at, actor, via, role, source, method, path, action, status, request, change)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, micros(a.At), a.Actor, a.Via, a.Role, a.From, a.Method, a.Path, a.Action, a.Status, a.Request,
 		textOrNull(string(a.Change))).Scan(&a.ID)
 	if err == nil && a.ID%trimEvery == 0 {
@@ -33,7 +34,8 @@ func addAudit(ctx context.Context, w writer, a *workflow.Audit) error {
 }
 
 // Audits implements workflow.Store.
-func (s *Store) Audits(ctx context.Context, f workflow.AuditFilter, p workflow.Page) (*workflow.List[workflow.Audit], error) {
+func (s *Store) Audits(ctx context.Context, f workflow.AuditFilter,
+	p workflow.Page) (*workflow.List[workflow.Audit], error) {
 	var q query
 	if f.Actor != "" {
 		q.and(`actor = ?`, f.Actor)
@@ -57,8 +59,9 @@ func (s *Store) Audits(ctx context.Context, f workflow.AuditFilter, p workflow.P
 		}
 		q.and(`id < ?`, id)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT id, at, actor, via, role, source, method, path, action, status, request, change FROM audit`+q.text()+
-		` ORDER BY id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx,
+		`SELECT id, at, actor, via, role, source, method, path, action, status, request, change FROM audit`+q.text()+
+			` ORDER BY id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
 	out := &workflow.List[workflow.Audit]{}
 	var more bool
 	out.Items, more, err = gather(rows, err, p.Limit, scanAudit)
@@ -70,7 +73,8 @@ func (s *Store) Audits(ctx context.Context, f workflow.AuditFilter, p workflow.P
 
 func scanAudit(row *sql.Rows, a *workflow.Audit) error {
 	var change sql.NullString
-	err := row.Scan(&a.ID, moment{&a.At}, &a.Actor, &a.Via, &a.Role, &a.From, &a.Method, &a.Path, &a.Action, &a.Status, &a.Request, &change)
+	err := row.Scan(&a.ID, moment{&a.At}, &a.Actor, &a.Via, &a.Role, &a.From, &a.Method, &a.Path, &a.Action, &a.Status,
+		&a.Request, &change)
 	if change.Valid {
 		a.Change = json.RawMessage(change.String)
 	}

@@ -72,7 +72,8 @@ func (q *query) behind(text, key, id string) error {
 }
 
 // gather reads rows into a list of up to limit; more: there were further ones.
-func gather[T any](rows *sql.Rows, err error, limit int, read func(*sql.Rows, *T) error) (items []T, more bool, _ error) {
+func gather[T any](rows *sql.Rows, err error, limit int,
+	read func(*sql.Rows, *T) error) (items []T, more bool, _ error) {
 	if err != nil {
 		return nil, false, err
 	}

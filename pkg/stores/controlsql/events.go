@@ -19,13 +19,17 @@ const foldAtOnce = 500
 func addEvent(ctx context.Context, tx *Tx, e workflow.Event) error {
 	var seq, kept sql.NullInt64
 	if e.Execution != "" {
-		err := tx.QueryRowContext(ctx, `UPDATE executions SET seq = seq + 1 WHERE id = ? RETURNING seq, seq - folded`, e.Execution).Scan(&seq, &kept)
+		err := tx.QueryRowContext(ctx, `UPDATE executions SET seq = seq + 1 WHERE id = ? RETURNING seq, seq - folded`,
+			e.Execution).Scan(&seq, &kept)
 		if err != nil {
 			return missing(err, "execution %.80q", e.Execution)
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO events (execution, workflow, seq, at, type, actor, data) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		textOrNull(string(e.Execution)), textOrNull(string(e.Workflow)), seq, micros(e.At), e.Type, e.Actor, textOrNull(string(e.Data)))
+	_,
+		err := tx.ExecContext(ctx,
+		`INSERT INTO events (execution, workflow, seq, at, type, actor, data) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		textOrNull(string(e.Execution)), textOrNull(string(e.Workflow)), seq, micros(e.At), e.Type, e.Actor,
+		textOrNull(string(e.Data)))
 	if err == nil && kept.Int64 > workflow.MaxEvents {
 		err = fold(ctx, tx, e.Execution)
 	}
@@ -34,7 +38,8 @@ func addEvent(ctx context.Context, tx *Tx, e workflow.Event) error {
 
 // fold counts the oldest events of an execution and deletes them.
 func fold(ctx context.Context, tx *Tx, id crawl.JobID) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE executions SET folded = folded + ? WHERE id = ?`, foldAtOnce, id); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE executions SET folded = folded + ? WHERE id = ?`, foldAtOnce,
+		id); err != nil {
 		return err
 	}
 	for _, statement := range []string{
@@ -72,8 +77,9 @@ func (s *Store) Events(ctx context.Context, f workflow.EventFilter, after int64,
 		order = ` DESC`
 	}
 	q := picked(f, after, order, limit)
-	rows, err := s.read.QueryContext(ctx, `SELECT id, execution, workflow, seq, at, type, actor, data FROM events`+q.text()+
-		` ORDER BY id`+order+` LIMIT ?`, append(q.args, limit)...)
+	rows, err := s.read.QueryContext(ctx,
+		`SELECT id, execution, workflow, seq, at, type, actor, data FROM events`+q.text()+
+			` ORDER BY id`+order+` LIMIT ?`, append(q.args, limit)...)
 	out, _, err := gather(rows, err, -1, scanEvent)
 	if f.Last {
 		slices.Reverse(out)
@@ -104,7 +110,8 @@ func picked(f workflow.EventFilter, after int64, order string, limit int) (q que
 		return q
 	}
 	for i, t := range f.Types {
-		parts = append(parts, fmt.Sprintf(`SELECT id FROM (SELECT id FROM events WHERE type = ? AND id > ? ORDER BY id%s LIMIT ?) t%d`, order, i))
+		parts = append(parts, fmt.Sprintf(
+			`SELECT id FROM (SELECT id FROM events WHERE type = ? AND id > ? ORDER BY id%s LIMIT ?) t%d`, order, i))
 		args = append(args, t, after, limit)
 	}
 	q.and(`id IN (`+strings.Join(parts, ` UNION ALL `)+`)`, args...)

@@ -12,11 +12,13 @@ import (
 )
 
 // CreateExecution implements workflow.Store.
-func (s *Store) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
+func (s *Store) CreateExecution(ctx context.Context, x *workflow.Execution, job *crawl.Job, once string,
+	e workflow.Event) error {
 	return s.change(ctx, func(tx *Tx) error { return createExecution(ctx, tx, x, job, once, e) })
 }
 
-func createExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *crawl.Job, once string, e workflow.Event) error {
+func createExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *crawl.Job, once string,
+	e workflow.Event) error {
 	if once != "" {
 		err := scanExecution(tx.QueryRowContext(ctx, executionSQL+` WHERE once = ?`, once), x)
 		if !errors.Is(err, sql.ErrNoRows) {
@@ -24,7 +26,8 @@ func createExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 		}
 	}
 	var archived sql.NullInt64
-	err := tx.QueryRowContext(ctx, `UPDATE workflows SET executions = executions + 1 WHERE id = ? RETURNING slug, executions, archived_at`,
+	err := tx.QueryRowContext(ctx,
+		`UPDATE workflows SET executions = executions + 1 WHERE id = ? RETURNING slug, executions, archived_at`,
 		x.Workflow).Scan(&x.Slug, &x.Number, &archived)
 	if err != nil {
 		return missing(err, "workflow %s", x.Workflow)
@@ -54,10 +57,12 @@ func insertExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 	if err != nil {
 		return err
 	}
-	args := append([]any{x.ID, x.Workflow, x.Slug, x.Version, x.Number, cause, sql.NullString{String: once, Valid: once != ""},
-		micros(x.Created), x.Account, x.Lock}, values...)
-	_, err = tx.ExecContext(ctx, `INSERT INTO executions (id, workflow, slug, version, number, cause, once, created_at, account, lock, `+
-		strings.Join(mutableColumns, ", ")+`) VALUES (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
+	args := append([]any{x.ID, x.Workflow, x.Slug, x.Version, x.Number, cause,
+		sql.NullString{String: once, Valid: once != ""}, micros(x.Created), x.Account, x.Lock}, values...)
+	_,
+		err = tx.ExecContext(ctx,
+		`INSERT INTO executions (id, workflow, slug, version, number, cause, once, created_at, account, lock, `+
+			strings.Join(mutableColumns, ", ")+`) VALUES (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
 	if err != nil {
 		return err
 	}
@@ -70,8 +75,8 @@ func insertExecution(ctx context.Context, tx *Tx, x *workflow.Execution, job *cr
 }
 
 // mutableColumns are those that Change stores, in the order of mutable.
-var mutableColumns = []string{"state", "desired", "braked_by", "reason", "attempt", "epoch", "labels", "note", "outcome", "discard", "marks",
-	"stats", "audit", "started_at", "ended_at", "trimmed_at", "bytes"}
+var mutableColumns = []string{"state", "desired", "braked_by", "reason", "attempt", "epoch", "labels", "note",
+	"outcome", "discard", "marks", "stats", "audit", "started_at", "ended_at", "trimmed_at", "bytes"}
 
 func mutable(x *workflow.Execution) ([]any, error) {
 	labels, err1 := asJSON(labelsOf(x.Labels))
@@ -86,7 +91,8 @@ var changeSQL = `UPDATE executions SET ` + strings.Join(mutableColumns, " = ?, "
 	WHERE id = ? AND state = ? AND lock = ?`
 
 // Change implements workflow.Store.
-func (s *Store) Change(ctx context.Context, x *workflow.Execution, from workflow.State, events ...workflow.Event) error {
+func (s *Store) Change(ctx context.Context, x *workflow.Execution, from workflow.State,
+	events ...workflow.Event) error {
 	values, err := mutable(x)
 	if err != nil {
 		return err
@@ -118,8 +124,8 @@ const executionSQL = `SELECT id, workflow, slug, version, number, state, desired
 func scanExecution[R interface{ Scan(...any) error }](row R, x *workflow.Execution) error {
 	err := row.Scan(&x.ID, &x.Workflow, &x.Slug, &x.Version, &x.Number, &x.State, &x.Desired, &x.BrakedBy, &x.Reason,
 		fromJSON{&x.Cause}, &x.Attempt, &x.Epoch, fromJSON{&x.Labels}, &x.Note, &x.Outcome, &x.Discard, fromJSON{&x.Marks},
-		fromJSON{&x.Stats}, fromJSON{&x.Audit}, moment{&x.Created}, moment{&x.Started}, moment{&x.Ended}, moment{&x.Trimmed}, &x.Account,
-		&x.Lock)
+		fromJSON{&x.Stats}, fromJSON{&x.Audit}, moment{&x.Created}, moment{&x.Started}, moment{&x.Ended}, moment{&x.Trimmed},
+		&x.Account, &x.Lock)
 	if x.Audit != nil && x.Audit.Faults == nil { // earlier versions stored null where there were none
 		x.Audit.Faults = []string{}
 	}
@@ -146,7 +152,8 @@ func (s *Store) Job(ctx context.Context, id crawl.JobID) (*crawl.Job, error) {
 
 // Executions implements workflow.Store. What is counted and picked lies in indexes, or in the rows of labels: of the
 // executions, which are long, only those of the page are read.
-func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter, p workflow.Page) (*workflow.List[workflow.Execution], error) {
+func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter,
+	p workflow.Page) (*workflow.List[workflow.Execution], error) {
 	q, from, id := pick(f)
 	out := &workflow.List[workflow.Execution]{}
 	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM `+from+q.text(), q.args...).Scan(&out.Total); err != nil {
@@ -155,7 +162,8 @@ func (s *Store) Executions(ctx context.Context, f workflow.ExecutionFilter, p wo
 	if err := q.behind(p.Cursor, "created_at", id); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, executionSQL+` WHERE id IN (SELECT `+id+` FROM `+from+q.text()+` ORDER BY created_at DESC, `+id+` DESC LIMIT ?)
+	rows, err := s.read.QueryContext(ctx,
+		executionSQL+` WHERE id IN (SELECT `+id+` FROM `+from+q.text()+` ORDER BY created_at DESC, `+id+` DESC LIMIT ?)
 		ORDER BY created_at DESC, id DESC`, append(q.args, p.Limit+1)...)
 	var more bool
 	out.Items, more, err = gather(rows, err, p.Limit, scanExecution)

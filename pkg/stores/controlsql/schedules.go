@@ -21,7 +21,9 @@ func (s *Store) CreateSchedule(ctx context.Context, sc *workflow.Schedule, e wor
 		if err != nil {
 			return missing(err, "workflow %s", sc.Workflow)
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO schedules (id, workflow, name, rule, words, reason, paused_at, created_at, mark_at, account, lock)
+		_,
+			err = tx.ExecContext(ctx,
+			`INSERT INTO schedules (id, workflow, name, rule, words, reason, paused_at, created_at, mark_at, account, lock)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, sc.ID, sc.Workflow, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused),
 			micros(sc.Created), micros(sc.Mark), sc.Account, sc.Lock)
 		if s.dialect.Twice(err) {
@@ -62,7 +64,8 @@ func (s *Store) UpdateSchedule(ctx context.Context, sc *workflow.Schedule, unwai
 	}
 	e.Workflow = sc.Workflow
 	err = s.change(ctx, func(tx *Tx) error {
-		err := one(tx.ExecContext(ctx, `UPDATE schedules SET name = ?, rule = ?, words = ?, reason = ?, paused_at = ?, lock = lock + 1
+		err := one(tx.ExecContext(ctx,
+			`UPDATE schedules SET name = ?, rule = ?, words = ?, reason = ?, paused_at = ?, lock = lock + 1
 			WHERE id = ? AND lock = ?`, sc.Name, rule, sc.Words, sc.Reason, micros(sc.Paused), sc.ID, sc.Lock))
 		if s.dialect.Twice(err) {
 			return workflow.ErrNameTaken
@@ -71,7 +74,9 @@ func (s *Store) UpdateSchedule(ctx context.Context, sc *workflow.Schedule, unwai
 			_, err = tx.ExecContext(ctx, `DELETE FROM slots WHERE schedule = ? AND state = 'planned'`, sc.ID)
 		}
 		if err == nil && unwait != "" {
-			_, err = tx.ExecContext(ctx, `UPDATE slots SET state = 'skipped', reason = ?, decided_at = ? WHERE schedule = ? AND state = 'waiting'`,
+			_,
+				err = tx.ExecContext(ctx,
+				`UPDATE slots SET state = 'skipped', reason = ?, decided_at = ? WHERE schedule = ? AND state = 'waiting'`,
 				unwait, micros(e.At), sc.ID)
 		}
 		if err == nil {
@@ -110,8 +115,8 @@ const scheduleSQL = `SELECT s.id, s.workflow, w.slug, s.name, s.rule, s.words, s
 	FROM schedules s JOIN workflows w ON w.id = s.workflow`
 
 func scanSchedule[R interface{ Scan(...any) error }](row R, sc *workflow.Schedule) error {
-	return row.Scan(&sc.ID, &sc.Workflow, &sc.Slug, &sc.Name, fromJSON{&sc.Rule}, &sc.Words, &sc.Reason, moment{&sc.Paused},
-		moment{&sc.Created}, moment{&sc.Mark}, &sc.Account, &sc.Lock)
+	return row.Scan(&sc.ID, &sc.Workflow, &sc.Slug, &sc.Name, fromJSON{&sc.Rule}, &sc.Words, &sc.Reason,
+		moment{&sc.Paused}, moment{&sc.Created}, moment{&sc.Mark}, &sc.Account, &sc.Lock)
 }
 
 // Schedule implements workflow.Store.
@@ -127,7 +132,8 @@ func (s *Store) Schedule(ctx context.Context, id workflow.ScheduleID) (*workflow
 func (s *Store) around(ctx context.Context, sc *workflow.Schedule) (err error) {
 	find := func(where string) (*workflow.Slot, error) {
 		var slot workflow.Slot
-		err := scanSlot(s.read.QueryRowContext(ctx, slotSQL+` WHERE t.schedule = ? AND `+where+` ORDER BY t.at DESC, t.label DESC LIMIT 1`, sc.ID), &slot)
+		err := scanSlot(s.read.QueryRowContext(ctx,
+			slotSQL+` WHERE t.schedule = ? AND `+where+` ORDER BY t.at DESC, t.label DESC LIMIT 1`, sc.ID), &slot)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil
 		}
@@ -148,7 +154,8 @@ func (s *Store) Schedules(ctx context.Context, of string, p workflow.Page) (*wor
 	if err := q.behind(p.Cursor, "s.created_at", "s.id"); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, scheduleSQL+q.text()+` ORDER BY s.created_at DESC, s.id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx, scheduleSQL+q.text()+` ORDER BY s.created_at DESC, s.id DESC LIMIT ?`,
+		append(q.args, p.Limit+1)...)
 	out := &workflow.List[workflow.Schedule]{}
 	var more bool
 	if out.Items, more, err = gather(rows, err, p.Limit, scanSchedule); err != nil {

@@ -15,21 +15,24 @@ const slotSQL = `SELECT t.schedule, s.workflow, s.name, t.label, t.at, t.due, t.
 
 func scanSlot[R interface{ Scan(...any) error }](row R, t *workflow.Slot) error {
 	var execution sql.NullString
-	err := row.Scan(&t.Schedule, &t.Workflow, &t.Name, &t.Label, moment{&t.At}, moment{&t.Due}, &t.State, &t.Reason, &execution, moment{&t.Decided})
+	err := row.Scan(&t.Schedule, &t.Workflow, &t.Name, &t.Label, moment{&t.At}, moment{&t.Due}, &t.State, &t.Reason,
+		&execution, moment{&t.Decided})
 	t.Execution = crawl.JobID(execution.String)
 	return err
 }
 
 // DueSlots implements workflow.Store.
 func (s *Store) DueSlots(ctx context.Context, now time.Time) ([]workflow.Slot, error) {
-	rows, err := s.read.QueryContext(ctx, slotSQL+` WHERE t.state IN ('planned', 'waiting') AND (t.state = 'waiting' OR t.due <= ?)
+	rows, err := s.read.QueryContext(ctx,
+		slotSQL+` WHERE t.state IN ('planned', 'waiting') AND (t.state = 'waiting' OR t.due <= ?)
 		ORDER BY t.at, t.schedule, t.label`, micros(now))
 	out, _, err := gather(rows, err, -1, scanSlot)
 	return out, err
 }
 
 // Slots implements workflow.Store.
-func (s *Store) Slots(ctx context.Context, f workflow.SlotFilter, p workflow.Page) (*workflow.List[workflow.Slot], error) {
+func (s *Store) Slots(ctx context.Context, f workflow.SlotFilter,
+	p workflow.Page) (*workflow.List[workflow.Slot], error) {
 	var q query
 	if f.Schedule != "" {
 		q.and(`t.schedule = ?`, f.Schedule)
@@ -47,7 +50,8 @@ func (s *Store) Slots(ctx context.Context, f workflow.SlotFilter, p workflow.Pag
 	if err := q.behind(p.Cursor, "t.at", "t.schedule || ' ' || t.label"); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, slotSQL+q.text()+` ORDER BY t.at DESC, t.schedule || ' ' || t.label DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx,
+		slotSQL+q.text()+` ORDER BY t.at DESC, t.schedule || ' ' || t.label DESC LIMIT ?`, append(q.args, p.Limit+1)...)
 	out := &workflow.List[workflow.Slot]{}
 	var more bool
 	out.Items, more, err = gather(rows, err, p.Limit, scanSlot)
@@ -91,8 +95,8 @@ func (s *Store) Decide(ctx context.Context, d *workflow.Decision) error {
 // advance notes how far a schedule is, and plans its next slot.
 func advance(ctx context.Context, tx *Tx, d *workflow.Decision) error {
 	last := d.Slots[len(d.Slots)-1]
-	_, err := tx.ExecContext(ctx, `UPDATE schedules SET mark_at = ? WHERE id = ? AND coalesce(mark_at, 0) < ?`, micros(last.At),
-		last.Schedule, micros(last.At))
+	_, err := tx.ExecContext(ctx, `UPDATE schedules SET mark_at = ? WHERE id = ? AND coalesce(mark_at, 0) < ?`,
+		micros(last.At), last.Schedule, micros(last.At))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `DELETE FROM slots WHERE schedule = ?1 AND state NOT IN ('planned', 'waiting')
 			AND at < (SELECT at FROM slots WHERE schedule = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)`, last.Schedule, workflow.MaxSlots)

@@ -40,7 +40,8 @@ var _ workflow.Store = (*Store)(nil)
 
 // New makes a store of connections that write and connections that read; they may be the same. Close calls close.
 func New(write, read *sql.DB, d *Dialect, closing func() error) *Store {
-	return &Store{write: &DB{write, d}, read: &DB{read, d}, dialect: d, close: closing, waiting: map[chan struct{}]struct{}{}}
+	return &Store{write: &DB{write, d}, read: &DB{read, d}, dialect: d, close: closing,
+		waiting: map[chan struct{}]struct{}{}}
 }
 
 // Close closes the store.

@@ -12,7 +12,8 @@ import (
 
 // Value implements workflow.Values.
 func (s *Store) Value(ctx context.Context, section, key string) (value []byte, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT value FROM settings WHERE section = ? AND key = ?`, section, key).Scan(&value)
+	err = s.read.QueryRowContext(ctx, `SELECT value FROM settings WHERE section = ? AND key = ?`, section,
+		key).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

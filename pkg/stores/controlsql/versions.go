@@ -36,7 +36,8 @@ const versionSQL = `SELECT workflow, number, source, definition, sha256, author,
 
 func scanVersion(row interface{ Scan(...any) error }, v *workflow.Version) error {
 	var definition string
-	err := row.Scan(&v.Workflow, &v.Number, &v.Source, &definition, &v.SHA256, &v.Author, &v.Message, &v.Parent, moment{&v.Created})
+	err := row.Scan(&v.Workflow, &v.Number, &v.Source, &definition, &v.SHA256, &v.Author, &v.Message, &v.Parent,
+		moment{&v.Created})
 	v.Definition = json.RawMessage(definition)
 	return err
 }
@@ -52,7 +53,8 @@ func (s *Store) Version(ctx context.Context, id workflow.ID, number int) (*workf
 }
 
 // Versions implements workflow.Store.
-func (s *Store) Versions(ctx context.Context, id workflow.ID, p workflow.Page) (*workflow.List[workflow.Version], error) {
+func (s *Store) Versions(ctx context.Context, id workflow.ID,
+	p workflow.Page) (*workflow.List[workflow.Version], error) {
 	var q query
 	q.and(`workflow = ?`, id)
 	out := &workflow.List[workflow.Version]{}
@@ -67,9 +69,11 @@ func (s *Store) Versions(ctx context.Context, id workflow.ID, p workflow.Page) (
 		}
 		q.and(`number < ?`, number)
 	}
-	rows, err := s.read.QueryContext(ctx, versionSQL+q.text()+` ORDER BY number DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx, versionSQL+q.text()+` ORDER BY number DESC LIMIT ?`,
+		append(q.args, p.Limit+1)...)
 	var more bool
-	out.Items, more, err = gather(rows, err, p.Limit, func(r *sql.Rows, v *workflow.Version) error { return scanVersion(r, v) })
+	out.Items, more, err = gather(rows, err, p.Limit,
+		func(r *sql.Rows, v *workflow.Version) error { return scanVersion(r, v) })
 	if more {
 		out.Next = cursor(int64(out.Items[len(out.Items)-1].Number), "")
 	}

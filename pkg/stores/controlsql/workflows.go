@@ -64,8 +64,8 @@ type listed struct {
 }
 
 func scanWorkflow(row interface{ Scan(...any) error }, w *listed) error {
-	return row.Scan(&w.ID, &w.Slug, &w.Name, fromJSON{&w.Labels}, &w.Current, &w.Executions, moment{&w.Archived}, moment{&w.Created},
-		&w.Lock, &w.last)
+	return row.Scan(&w.ID, &w.Slug, &w.Name, fromJSON{&w.Labels}, &w.Current, &w.Executions, moment{&w.Archived},
+		moment{&w.Created}, &w.Lock, &w.last)
 }
 
 // Workflow implements workflow.Store.
@@ -94,7 +94,8 @@ func (s *Store) lasts(ctx context.Context, list []*listed) error {
 	if len(q.args) == 0 {
 		return nil
 	}
-	rows, err := s.read.QueryContext(ctx, executionSQL+` WHERE id IN (?`+strings.Repeat(", ?", len(q.args)-1)+`)`, q.args...)
+	rows, err := s.read.QueryContext(ctx, executionSQL+` WHERE id IN (?`+strings.Repeat(", ?", len(q.args)-1)+`)`,
+		q.args...)
 	found, _, err := gather(rows, err, len(q.args)+1, scanExecution)
 	for i := range found {
 		at[string(found[i].ID)].Last = &found[i]
@@ -106,7 +107,8 @@ func (s *Store) lasts(ctx context.Context, list []*listed) error {
 var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // Workflows implements workflow.Store.
-func (s *Store) Workflows(ctx context.Context, f workflow.Filter, p workflow.Page) (*workflow.List[workflow.Workflow], error) {
+func (s *Store) Workflows(ctx context.Context, f workflow.Filter,
+	p workflow.Page) (*workflow.List[workflow.Workflow], error) {
 	var q query
 	if !f.Archived {
 		q.and(`w.archived_at IS NULL`)
@@ -117,13 +119,15 @@ func (s *Store) Workflows(ctx context.Context, f workflow.Filter, p workflow.Pag
 	}
 	q.label(s.dialect, "w.labels", f.Label)
 	out := &workflow.List[workflow.Workflow]{Items: []workflow.Workflow{}}
-	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM workflows w`+q.text(), q.args...).Scan(&out.Total); err != nil {
+	if err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM workflows w`+q.text(),
+		q.args...).Scan(&out.Total); err != nil {
 		return nil, err
 	}
 	if err := q.behind(p.Cursor, "w.created_at", "w.id"); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, workflowSQL+q.text()+` ORDER BY w.created_at DESC, w.id DESC LIMIT ?`, append(q.args, p.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx, workflowSQL+q.text()+` ORDER BY w.created_at DESC, w.id DESC LIMIT ?`,
+		append(q.args, p.Limit+1)...)
 	found, more, err := gather(rows, err, p.Limit, func(r *sql.Rows, w *listed) error { return scanWorkflow(r, w) })
 	if err != nil {
 		return nil, err

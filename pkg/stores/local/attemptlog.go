@@ -41,7 +41,8 @@ func openAttemptLog(name string, log *slog.Logger) (*AttemptLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &AttemptLog{file: f, full: func(_ string, write func() error) error { return write() }, broken: func(err error) error { return err }}
+	l := &AttemptLog{file: f, full: func(_ string, write func() error) error { return write() },
+		broken: func(err error) error { return err }}
 	l.fresh, l.write = func() *bytes.Buffer { return new(bytes.Buffer) }, l.writeLines
 	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil {

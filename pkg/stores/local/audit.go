@@ -44,7 +44,8 @@ func (s *Store) audit(ctx context.Context, f *jobFiles, id crawl.JobID) (_ crawl
 		return crawl.AuditReport{}, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	for _, step := range []func(context.Context) error{a.readQueues, a.readJournal, a.readDead, a.match, a.readPages, a.nameThem} {
+	for _, step := range []func(context.Context) error{a.readQueues, a.readJournal, a.readDead, a.match, a.readPages,
+		a.nameThem} {
 		if err := step(ctx); err != nil {
 			return a.AuditReport, fmt.Errorf("audit %s: %w", s.dir, err)
 		}
@@ -247,16 +248,20 @@ func (a *audit) judge() {
 	d := a.Directory
 	lost := "%d claimed URLs are neither queued nor in flight nor buried: they are lost"
 	if a.Unreadable > 0 { // they may be in these
-		a.Unproven = append(a.Unproven, fmt.Sprintf("%d dead letters cannot be read: `whirlpool replay --list` says why; whether URLs are lost cannot be told",
-			a.Unreadable))
+		a.Unproven = append(a.Unproven,
+			fmt.Sprintf("%d dead letters cannot be read: `whirlpool replay --list` says why; whether URLs are lost cannot be "+
+				"told",
+				a.Unreadable))
 		if a.Lost > 0 {
-			a.Unproven = append(a.Unproven, fmt.Sprintf("%d claimed URLs are in none of the queues and messages that can be read", a.Lost))
+			a.Unproven = append(a.Unproven,
+				fmt.Sprintf("%d claimed URLs are in none of the queues and messages that can be read", a.Lost))
 		}
 	} else {
 		fault(a.Lost, lost)
 	}
 	fault(a.Unclaimed, "%d queued URLs were never claimed")
-	fault(a.Forgotten, "%d pages that are to be visited again are neither due nor queued nor in flight: they are forgotten")
+	fault(a.Forgotten,
+		"%d pages that are to be visited again are neither due nor queued nor in flight: they are forgotten")
 	fault(a.StrayPages, "%d records are of URLs that nobody claimed")
 	fault(d.Gone, "%d pages that were fetched have neither a record nor a reason for having none: they are lost")
 	fault(d.Early, "%d records are of URLs whose outcome is no page")

@@ -30,7 +30,8 @@ func claim(t testing.TB, s *Store, by string, raw ...string) (us []weburl.URL) {
 	for _, r := range raw {
 		us = append(us, mustURL(t, r))
 	}
-	_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{}.Child(by, 0), storetest.Tasks(testJob, us...))
+	_, err := s.URLs().Claim(context.Background(), testJob, crawl.MessageID{}.Child(by, 0),
+		storetest.Tasks(testJob, us...))
 	must(t, err)
 	return us
 }
@@ -39,7 +40,8 @@ func claim(t testing.TB, s *Store, by string, raw ...string) (us []weburl.URL) {
 func soundStore(t testing.TB) *Store {
 	s, ctx := openStore(t, t.TempDir()), context.Background()
 	us := claim(t, s, "a", "http://a.test/queued", "http://a.test/flying", "http://a.test/done", "http://b.test/buried")
-	_, err := s.URLs().Exclude(ctx, testJob, crawl.MessageID{}, []crawl.Exclusion{{URL: mustURL(t, "http://c.test/"), Reason: "scope"}})
+	_, err := s.URLs().Exclude(ctx, testJob, crawl.MessageID{},
+		[]crawl.Exclusion{{URL: mustURL(t, "http://c.test/"), Reason: "scope"}})
 	must(t, err)
 	must(t, s.Queues().Push(ctx, crawl.Queued{Queue: "back.1", Task: crawl.Task{Job: testJob, URL: us[0]}}))
 	_, err = s.Journal().Append(ctx, bus.Message{Event: &crawl.Fresh{Tasks: []crawl.Task{{Job: testJob, URL: us[1]}}}})
@@ -55,8 +57,10 @@ func TestAuditOfASoundStore(t *testing.T) {
 	s := soundStore(t)
 	got, err := s.Audit(context.Background())
 	must(t, err)
-	want := crawl.AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1, DeadLetters: 1,
-		PageBytes: got.FileBytes, FileBytes: got.FileBytes, Directory: &crawl.DirectoryAudit{PageURLs: 1, UnderWay: 1}, Examples: map[string][]string{"buried": got.Examples["buried"]}}
+	want := crawl.AuditReport{Claimed: 4, Done: 1, Excluded: 1, Open: 3, Queued: 1, InFlight: 1, Buried: 1, Pages: 1,
+		DeadLetters: 1, PageBytes: got.FileBytes, FileBytes: got.FileBytes,
+		Directory: &crawl.DirectoryAudit{PageURLs: 1, UnderWay: 1},
+		Examples:  map[string][]string{"buried": got.Examples["buried"]}}
 	if !reflect.DeepEqual(got, want) || got.FileBytes == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -96,7 +100,10 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 			return s.Pages().Put(ctx, &crawl.Record{URL: mustURL(t, "http://stray.test/")})
 		}, func(r *crawl.AuditReport) int64 { return r.StrayPages }, "nobody claimed"},
 		"tally": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2}, nil) })
+			return s.do(ctx, func(b *pebble.Batch) {
+				_ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2},
+					nil)
+			})
 		}, func(r *crawl.AuditReport) int64 { return r.TallyOff }, "tally"},
 		"short file": {func(s *Store) error { return s.pages.file.Truncate(s.pages.size.Load() - 1) },
 			func(r *crawl.AuditReport) int64 { return r.PageBytes - r.FileBytes }, "pages.jsonl"},

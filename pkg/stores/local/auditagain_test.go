@@ -53,7 +53,8 @@ func TestAuditFindsForgottenPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if audit.Forgotten != c.forgotten || (len(audit.Faults) > 0) != (c.forgotten > 0) || audit.Again != 1 || audit.Stale != 0 {
+		if audit.Forgotten != c.forgotten || (len(audit.Faults) > 0) != (c.forgotten > 0) || audit.Again != 1 ||
+			audit.Stale != 0 {
 			t.Errorf("%s: %+v", c.name, audit)
 		}
 	}

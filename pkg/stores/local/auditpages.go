@@ -48,7 +48,8 @@ func (a *audit) readPages(ctx context.Context) error {
 		return err
 	}
 	if end = max(end, a.replacedEnd); sum+a.replacedBytes != end {
-		a.Faults = append(a.Faults, fmt.Sprintf("the index of pages.jsonl leads to %d bytes, but its last record ends at byte %d", sum, end))
+		a.Faults = append(a.Faults, fmt.Sprintf(
+			"the index of pages.jsonl leads to %d bytes, but its last record ends at byte %d", sum, end))
 	}
 	return a.readLog(ctx)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func benchTask(t testing.TB, i int) crawl.Task {
-	return crawl.Task{Job: testJob, URL: mustURL(t, fmt.Sprintf("https://host%d.example.org/section/page-%d.html", i%1000, i)),
+	return crawl.Task{Job: testJob,
+		URL:   mustURL(t, fmt.Sprintf("https://host%d.example.org/section/page-%d.html", i%1000, i)),
 		Depth: 3, Priority: 2, Referrer: mustURL(t, fmt.Sprintf("https://host%d.example.org/section/", i%1000))}
 }
 
@@ -41,7 +42,8 @@ var smallOperations = map[string]func(s *Store, t *crawl.Task) error{
 		return err
 	},
 	"finish": func(s *Store, t *crawl.Task) error {
-		return s.URLs().Finish(context.Background(), testJob, crawl.Entry{Key: t.URL.Key(), Verdict: crawl.VerdictDone, Status: 200})
+		return s.URLs().Finish(context.Background(), testJob,
+			crawl.Entry{Key: t.URL.Key(), Verdict: crawl.VerdictDone, Status: 200})
 	},
 	"push": func(s *Store, t *crawl.Task) error {
 		return s.Queues().Push(context.Background(), crawl.Queued{Queue: t.URL.Hostname(), Task: *t})

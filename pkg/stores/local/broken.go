@@ -54,22 +54,24 @@ func (s *Store) breakBy(err error, fatal bool) {
 func (s *Store) explain(err error) error {
 	gone := s.missing()
 	if s.pages != nil && gone == s.pages.file.Name() {
-		return fmt.Errorf("%s was deleted or moved while the crawl ran: put it back, or have `whirlpool repair -o %s` queue its pages again; then give "+
-			"the same command again to go on", gone, s.dir)
+		return fmt.Errorf("%s was deleted or moved while the crawl ran: put it back, or have `whirlpool repair -o %s` "+
+			"queue its pages again; then give the same command again to go on", gone, s.dir)
 	}
 	if gone != "" {
-		return fmt.Errorf("%s was deleted or moved while the crawl ran: what it had stored there is gone with it, if nobody has it elsewhere; put "+
-			"the directory %s back and give the same command again to go on, or begin anew in another one", gone, s.dir)
+		return fmt.Errorf("%s was deleted or moved while the crawl ran: what it had stored there is gone with it, if "+
+			"nobody has it elsewhere; put the directory %s back and give the same command again to go on, or begin anew in "+
+			"another one", gone, s.dir)
 	}
 	what := "look after the disk"
 	switch {
-	case errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), syscall.EROFS.Error()) ||
-		strings.Contains(err.Error(), syscall.EACCES.Error()):
+	case errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) ||
+		strings.Contains(err.Error(), syscall.EROFS.Error()) || strings.Contains(err.Error(), syscall.EACCES.Error()):
 		what = "make the directory writable again"
 	case isFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()):
 		what = "make room on the disk"
 	}
-	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it goes on where it stopped", s.dir, err, what)
+	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it goes on "+
+		"where it stopped", s.dir, err, what)
 }
 
 // isFull reports whether there is no room, or the user may take no more of it.

@@ -32,7 +32,8 @@ func (s *Store) Census(ctx context.Context, job crawl.JobID) (c Census, err erro
 	if !s.Many() {
 		records = 0
 	}
-	err = scanRange(ctx, at, appendJob(nil, kindPage, records), afterJob(kindPage, records), func(_, _ []byte) error { c.Records++; return nil })
+	err = scanRange(ctx, at, appendJob(nil, kindPage, records), afterJob(kindPage, records),
+		func(_, _ []byte) error { c.Records++; return nil })
 	if err == nil {
 		c.Hosts, err = countHosts(ctx, at, num)
 	}

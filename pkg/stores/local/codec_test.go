@@ -13,7 +13,8 @@ import (
 func TestEveryFieldOfAHostIsKept(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	full := crawl.Host{Next: at, LastContact: at.Add(1e6), SlowedAt: at.Add(2e6), Backoff: time.Hour, Failures: 3,
-		Addr: netip.MustParseAddr("fe80::1%eth0"), Requests: 1 << 40, Origins: []crawl.Origin{{Name: "http://a.test", Expires: at,
+		Addr: netip.MustParseAddr("fe80::1%eth0"), Requests: 1 << 40,
+		Origins: []crawl.Origin{{Name: "http://a.test", Expires: at,
 			CrawlDelay: 1500 * time.Millisecond}, {Name: "https://a.test"}},
 		Rest: crawl.Rest{Job: "a", Ended: at, Took: time.Second, Gaps: 2, Least: time.Minute}}
 	v := reflect.ValueOf(full)
@@ -31,7 +32,8 @@ func TestEveryFieldOfAHostIsKept(t *testing.T) {
 }
 
 func FuzzDecodeHost(f *testing.F) {
-	f.Add(appendHost(nil, &crawl.Host{Requests: 3, Backoff: time.Second, Origins: []crawl.Origin{{Name: "http://a.test"}}}))
+	f.Add(appendHost(nil, &crawl.Host{Requests: 3, Backoff: time.Second,
+		Origins: []crawl.Origin{{Name: "http://a.test"}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, again crawl.Host
 		if decodeHost(b, &got) != nil {
@@ -46,7 +48,8 @@ func FuzzDecodeHost(f *testing.F) {
 func FuzzDecodeEntry(f *testing.F) {
 	for _, e := range []entry{
 		{state: crawl.StateOpen, by: claimant{1, 2}, at: 1_700_000_000_000},
-		{state: crawl.StateDone, kind: crawl.KindRobots, verdict: crawl.VerdictGone, status: 404, attempts: 3, reason: "status"},
+		{state: crawl.StateDone, kind: crawl.KindRobots, verdict: crawl.VerdictGone, status: 404, attempts: 3,
+			reason: "status"},
 		{state: crawl.StateExcluded, verdict: crawl.VerdictExcluded, reason: "trap-calendar"},
 	} {
 		f.Add(e.append(nil))
@@ -81,9 +84,10 @@ func TestEntriesAreSmall(t *testing.T) {
 		e   entry
 		max int
 	}{
-		"open":     {entry{state: crawl.StateOpen, at: now}, 15},
-		"done":     {entry{state: crawl.StateDone, at: now, verdict: crawl.VerdictDone, status: 200, attempts: 1}, 20},
-		"excluded": {entry{state: crawl.StateExcluded, at: now, verdict: crawl.VerdictExcluded, reason: crawl.ReasonScope}, 20},
+		"open": {entry{state: crawl.StateOpen, at: now}, 15},
+		"done": {entry{state: crawl.StateDone, at: now, verdict: crawl.VerdictDone, status: 200, attempts: 1}, 20},
+		"excluded": {entry{state: crawl.StateExcluded, at: now, verdict: crawl.VerdictExcluded, reason: crawl.ReasonScope},
+			20},
 	} {
 		if n := len(c.e.append(nil)); n > c.max {
 			t.Errorf("%s takes %d bytes, want at most %d", name, n, c.max)
@@ -93,7 +97,8 @@ func TestEntriesAreSmall(t *testing.T) {
 
 func TestReasonsWithoutACodeAreKeptAndCut(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	long := crawl.Entry{Key: mustURL(t, "http://a.test/").Key(), Verdict: crawl.VerdictFailed, Reason: "trap-" + string(make([]byte, 100))}
+	long := crawl.Entry{Key: mustURL(t, "http://a.test/").Key(), Verdict: crawl.VerdictFailed,
+		Reason: "trap-" + string(make([]byte, 100))}
 	must(t, s.URLs().Finish(t.Context(), testJob, long))
 	got, err := s.URLs().Lookup(t.Context(), testJob, long.Key)
 	if must(t, err); got[0].Reason != long.Reason[:maxReason] {

@@ -59,11 +59,12 @@ func checkState(dir string) (fresh bool, err error) {
 	case err != nil && !missing:
 		return false, fmt.Errorf("look into crawl directory %s: %w", dir, err)
 	case !known && (len(strangers) > 0 || !missing):
-		return false, fmt.Errorf("%s is no state of whirlpool's (there is no %s in it): choose another directory with -o", filepath.Join(dir, "state"),
-			formatName)
+		return false, fmt.Errorf("%s is no state of whirlpool's (there is no %s in it): choose another directory with -o",
+			filepath.Join(dir, "state"), formatName)
 	case (!known || missing) && len(results) > 0:
-		return false, fmt.Errorf("%s holds %s, and no state of the crawl that wrote it: put %s back, move the files away, choose another directory with "+
-			"-o, or discard them with --fresh", dir, strings.Join(results, ", "), filepath.Join(dir, "state"))
+		return false, fmt.Errorf("%s holds %s, and no state of the crawl that wrote it: put %s back, move the files away, "+
+			"choose another directory with -o, or discard them with --fresh", dir, strings.Join(results, ", "),
+			filepath.Join(dir, "state"))
 	}
 	return len(results) == 0, nil
 }
@@ -99,7 +100,8 @@ func isArchiveName(name string) bool {
 
 // isDBName reports whether a file under state/db/ is one that Pebble makes.
 func isDBName(name string) bool {
-	for _, start := range []string{"CURRENT", "LOCK", "MANIFEST-", "OPTIONS-", "REMOTE-OBJ-CATALOG-", "marker.", "temporary."} {
+	for _, start := range []string{"CURRENT", "LOCK", "MANIFEST-", "OPTIONS-", "REMOTE-OBJ-CATALOG-", "marker.",
+		"temporary."} {
 		if strings.HasPrefix(name, start) {
 			return true
 		}

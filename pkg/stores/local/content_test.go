@@ -18,7 +18,8 @@ func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	must(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.Contains(path, filepath.Join("state", "db")) || e.Name() == lockName {
+		if err != nil || !e.Type().IsRegular() || strings.Contains(path, filepath.Join("state", "db")) ||
+			e.Name() == lockName {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
@@ -112,7 +113,8 @@ func TestResultsWithoutStateAreRefused(t *testing.T) {
 // What lies behind the committed records is cut where the page is fetched again, and kept where that is not certain.
 func TestLinesBehindTheRecords(t *testing.T) {
 	record := func(u string) string {
-		return `{"url":"` + u + `","final_url":"` + u + `","digest":"","simhash":"0000000000000000","fetched_at":"2026-01-01T00:00:00Z"}` + "\n"
+		return `{"url":"` + u + `","final_url":"` + u +
+			`","digest":"","simhash":"0000000000000000","fetched_at":"2026-01-01T00:00:00Z"}` + "\n"
 	}
 	for name, c := range map[string]struct {
 		tail  string
@@ -150,12 +152,14 @@ func TestLinesBehindTheRecords(t *testing.T) {
 func TestDiscardSaysWhatAndLeavesTheRest(t *testing.T) {
 	dir := crawled(t, 3)
 	must(t, os.MkdirAll(filepath.Join(dir, warcName), 0o755))
-	for name, text := range map[string]string{"mine": "1", "warc/WHIRLPOOL-1.warc.gz": "12", "warc/mine": "1", "state/mine": "1", asideName: "1\n", "state/db/mine": "1"} {
+	for name, text := range map[string]string{"mine": "1", "warc/WHIRLPOOL-1.warc.gz": "12", "warc/mine": "1",
+		"state/mine": "1", asideName: "1\n", "state/db/mine": "1"} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
 	got, err := Discard(dir)
 	must(t, err)
-	if got.Records != 3 || got.Bytes < 500 || !slices.Equal(got.Names, []string{"pages.jsonl", "crawl.log", "warc/", "state/"}) || len(got.Kept) != 3 {
+	if got.Records != 3 || got.Bytes < 500 ||
+		!slices.Equal(got.Names, []string{"pages.jsonl", "crawl.log", "warc/", "state/"}) || len(got.Kept) != 3 {
 		t.Errorf("discarded %+v", got)
 	}
 	left := files(t, dir)
@@ -175,14 +179,19 @@ func TestDiscardRefusesWhatIsNotACrawls(t *testing.T) {
 		"pages.jsonl": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, pagesName), []byte("my notes\n"), 0o600)
 		},
-		"crawl.log":   func(dir string) error { return os.WriteFile(filepath.Join(dir, logName), []byte("my notes\n"), 0o600) },
+		"crawl.log": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, logName), []byte("my notes\n"),
+				0o600)
+		},
 		"a directory": func(dir string) error { return os.Mkdir(filepath.Join(dir, pagesName), 0o700) },
 		"a link":      func(dir string) error { return os.Symlink(mine, filepath.Join(dir, pagesName)) },
 		"a state": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, "state"), 0o700), os.WriteFile(filepath.Join(dir, "state", "x"), nil, 0o600))
+			return errors.Join(os.Mkdir(filepath.Join(dir, "state"), 0o700),
+				os.WriteFile(filepath.Join(dir, "state", "x"), nil, 0o600))
 		},
 		"another program's format": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, "state"), 0o700), os.WriteFile(filepath.Join(dir, "state", "format"), []byte("x"), 0o600))
+			return errors.Join(os.Mkdir(filepath.Join(dir, "state"), 0o700),
+				os.WriteFile(filepath.Join(dir, "state", "format"), []byte("x"), 0o600))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +212,8 @@ func TestDiscardRefusesWhatIsNotACrawls(t *testing.T) {
 // A page that is taken back takes its record with it, wherever the process dies.
 func TestForgetMovesTheOthersUp(t *testing.T) {
 	ctx := context.Background()
-	for name, gone := range map[string][]int{"the last": {5}, "the first": {0}, "some": {1, 2, 4}, "all": {0, 1, 2, 3, 4, 5}, "none": {7}} {
+	for name, gone := range map[string][]int{"the last": {5}, "the first": {0}, "some": {1, 2, 4},
+		"all": {0, 1, 2, 3, 4, 5}, "none": {7}} {
 		for _, dies := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				dir := crawled(t, 6)

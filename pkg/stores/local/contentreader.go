@@ -21,7 +21,8 @@ func (r *contentReader) open() (err error) {
 		return nil
 	}
 	r.it, err = r.s.db.NewIter(&pebble.IterOptions{
-		LowerBound: []byte{kindContent}, UpperBound: []byte{kindContent + 1}, UseL6Filters: !r.s.stored.complete.Load() || r.s.filtersFit(),
+		LowerBound: []byte{kindContent}, UpperBound: []byte{kindContent + 1}, UseL6Filters: !r.s.stored.complete.Load() ||
+			r.s.filtersFit(),
 	})
 	return r.wrap(err)
 }

@@ -60,7 +60,8 @@ func (c *ContentSet) claim(
 	if err != nil {
 		return crawl.Seen{}, err
 	}
-	t := contentClaim{job: job, read: contentReader{s: c.s}, key: makeDocKey(job, fp.URL.Key()), fp: fp, near: near, confirm: confirm}
+	t := contentClaim{job: job, read: contentReader{s: c.s}, key: makeDocKey(job, fp.URL.Key()), fp: fp, near: near,
+		confirm: confirm}
 	wait, err := c.decide(ctx, &t)
 	if err != nil || wait == nil {
 		return t.seen, err
@@ -77,7 +78,8 @@ func (c *ContentSet) Peek(
 	if !known {
 		return crawl.Seen{}, nil
 	}
-	t := contentClaim{job: job, read: contentReader{s: c.s}, key: makeDocKey(job, fp.URL.Key()), fp: fp, near: near, confirm: confirm}
+	t := contentClaim{job: job, read: contentReader{s: c.s}, key: makeDocKey(job, fp.URL.Key()), fp: fp, near: near,
+		confirm: confirm}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer func() { err = errors.Join(err, t.read.close()) }()
@@ -249,4 +251,5 @@ func (c *ContentSet) original(r *contentReader, key originalKey) (*contentOrigin
 	return o, nil
 }
 
-var errContentRecord = errors.New("a record of the content set is damaged: start over with --fresh, or restore a copy of state/")
+var errContentRecord = errors.New("a record of the content set is damaged: start over with --fresh, or restore a " +
+	"copy of state/")

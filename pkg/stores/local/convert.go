@@ -64,7 +64,8 @@ func (s *Store) endConversion(ctx context.Context, past string) error {
 // convertFailed says what to do about a conversion that failed.
 func (s *Store) convertFailed(err error) error {
 	if err != nil {
-		err = fmt.Errorf("bring the state of crawl directory %s up to date: %w; nothing is lost, and the command can be given again", s.dir, err)
+		err = fmt.Errorf("bring the state of crawl directory %s up to date: %w; nothing is lost, and the command can be "+
+			"given again", s.dir, err)
 	}
 	return err
 }
@@ -164,7 +165,8 @@ func (s *Store) leftOutOfLog(ctx context.Context, job crawl.JobID) error {
 		if err != nil || l.Verdict != crawl.VerdictExcluded || l.Reason == crawl.ReasonScheme {
 			continue // the last line may have been cut off
 		}
-		list = append(list, crawl.LeftOut{Reason: l.Reason, Task: crawl.Task{URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer}})
+		list = append(list, crawl.LeftOut{Reason: l.Reason,
+			Task: crawl.Task{URL: l.URL, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer}})
 		if len(list) == convertBatch {
 			if err := s.urls.keepAll(ctx, job, list); err != nil {
 				return err
@@ -183,10 +185,11 @@ var excludedInLog = []byte(`"excluded"`)
 
 // keepAll keeps what it takes to judge URLs again, of those that are left out.
 func (u *URLs) keepAll(ctx context.Context, job crawl.JobID, list []crawl.LeftOut) error {
-	return u.update(ctx, job, len(list), func(i int) weburl.Key { return list[i].Task.URL.Key() }, nil, func(sl *slot) error {
-		if sl.before.leftOut() {
-			sl.after, sl.write, sl.left = sl.before, true, &list[sl.arg]
-		}
-		return nil
-	})
+	return u.update(ctx, job, len(list), func(i int) weburl.Key { return list[i].Task.URL.Key() }, nil,
+		func(sl *slot) error {
+			if sl.before.leftOut() {
+				sl.after, sl.write, sl.left = sl.before, true, &list[sl.arg]
+			}
+			return nil
+		})
 }

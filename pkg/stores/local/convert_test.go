@@ -24,18 +24,25 @@ func stateBefore(t *testing.T) (dir string, left, dismissed, open weburl.URL) {
 	dir, ctx := t.TempDir(), context.Background()
 	s, err := Open(dir, Default())
 	must(t, err)
-	left, dismissed, open = mustURL(t, "http://a.test/left?x=1"), mustURL(t, "http://a.test/dismissed"), mustURL(t, "http://a.test/open")
+	left, dismissed, open = mustURL(t, "http://a.test/left?x=1"), mustURL(t, "http://a.test/dismissed"),
+		mustURL(t, "http://a.test/open")
 	from := mustURL(t, "http://a.test/from")
-	_, err = s.URLs().Exclude(ctx, "old", crawl.MessageID{1}, []crawl.Exclusion{{URL: left, Reason: crawl.ReasonDepth, Depth: 2, Referrer: from}})
+	_, err = s.URLs().Exclude(ctx, "old", crawl.MessageID{1},
+		[]crawl.Exclusion{{URL: left, Reason: crawl.ReasonDepth, Depth: 2, Referrer: from}})
 	must(t, err)
-	_, err = s.URLs().Claim(ctx, "old", crawl.MessageID{2}, []crawl.Task{{Job: "old", URL: dismissed}, {Job: "old", URL: open}})
+	_, err = s.URLs().Claim(ctx, "old", crawl.MessageID{2},
+		[]crawl.Task{{Job: "old", URL: dismissed}, {Job: "old", URL: open}})
 	must(t, err)
-	must(t, s.URLs().Finish(ctx, "old", crawl.Entry{Key: dismissed.Key(), Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonHostBudget}))
+	must(t, s.URLs().Finish(ctx, "old",
+		crawl.Entry{Key: dismissed.Key(), Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonHostBudget}))
 	now := time.Now()
 	must(t, s.AttemptLog().Append(ctx,
-		crawl.LogLine{At: now, URL: left, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonDepth, Depth: 2, Referrer: from},
-		crawl.LogLine{At: now, URL: dismissed, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonHostBudget, Depth: 1, Referrer: from},
-		crawl.LogLine{At: now, URL: open, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScope, Depth: 9, Referrer: from}))
+		crawl.LogLine{At: now, URL: left, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonDepth, Depth: 2,
+			Referrer: from},
+		crawl.LogLine{At: now, URL: dismissed, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonHostBudget, Depth: 1,
+			Referrer: from},
+		crawl.LogLine{At: now, URL: open, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScope, Depth: 9,
+			Referrer: from}))
 	must(t, s.Meta().Put(ctx, jobBefore, []byte(specBefore)))
 	must(t, s.do(ctx, func(b *pebble.Batch) {
 		_ = b.DeleteRange([]byte{kindLeftOut}, []byte{kindLeftOut + 1}, nil)
@@ -52,8 +59,8 @@ func TestAStateOfTheFormatBeforeIsConverted(t *testing.T) {
 		s, err := Open(dir, Default())
 		must(t, err)
 		job, err := s.Jobs().Job(ctx, "old")
-		if err != nil || job.MaxDepth != 1 || job.MaxPages != 7 || job.Epoch != 1 || !job.IgnoreMeta || job.QueryVariants != 1000 ||
-			job.Politeness.Delay.D() != 1500*time.Millisecond {
+		if err != nil || job.MaxDepth != 1 || job.MaxPages != 7 || job.Epoch != 1 || !job.IgnoreMeta ||
+			job.QueryVariants != 1000 || job.Politeness.Delay.D() != 1500*time.Millisecond {
 			t.Fatalf("the job is %+v, %v", job, err)
 		}
 		list, err := s.URLs().LeftOut(ctx, "old", weburl.Key{}, 10)
@@ -74,7 +81,8 @@ func TestAStateOfTheFormatBeforeIsConverted(t *testing.T) {
 			t.Errorf("tally %+v, %v", tally, err)
 		}
 		must(t, s.Close())
-		if got, err := os.ReadFile(filepath.Join(dir, "state", "format")); err != nil || strings.TrimSpace(string(got)) != format {
+		if got, err := os.ReadFile(filepath.Join(dir, "state", "format")); err != nil ||
+			strings.TrimSpace(string(got)) != format {
 			t.Errorf("the format is %q, %v", got, err)
 		}
 	}

@@ -58,7 +58,8 @@ func TestCloseBesideReaders(t *testing.T) {
 func openLoaded(t *testing.T, dir string) *Store {
 	t.Helper()
 	s := openStore(t, dir)
-	for deadline := time.Now().Add(10 * time.Minute); !s.urls.filter.complete.Load() || !s.stored.complete.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !s.urls.filter.complete.Load() ||
+		!s.stored.complete.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the filters were not filled")
 		}

@@ -151,7 +151,8 @@ func (d *Discarded) empty(sub string, ours func(name string) bool) error {
 
 // checkOurs finds foreign files under the names of a crawl's files.
 func checkOurs(dir string) error {
-	for name, start := range map[string]string{pagesName: `{"url":"`, packedName: jsonl.PackedStart, logName: `{"time":"`} {
+	for name, start := range map[string]string{pagesName: `{"url":"`, packedName: jsonl.PackedStart,
+		logName: `{"time":"`} {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		switch {
@@ -160,14 +161,16 @@ func checkOurs(dir string) error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no file but %s: remove it yourself, or choose another directory with -o", path, kindOf(info.Mode()))
+			return fmt.Errorf("%s is no file but %s: remove it yourself, or choose another directory with -o", path,
+				kindOf(info.Mode()))
 		}
 		head, err := headOf(path, len(start))
 		if err != nil {
 			return err
 		}
 		if _, ours := os.Stat(filepath.Join(dir, "state", formatName)); ours != nil && !strings.HasPrefix(start, head) {
-			return fmt.Errorf("%s is not whirlpool's (it does not begin with %s): move it away, or choose another directory with -o", path, start)
+			return fmt.Errorf("%s is not whirlpool's (it does not begin with %s): move it away, or choose another directory "+
+				"with -o", path, start)
 		}
 	}
 	strangers, err := strangersIn(filepath.Join(dir, "state"), isStateName)
@@ -178,7 +181,8 @@ func checkOurs(dir string) error {
 	case err == nil && !strings.HasPrefix(string(format), formatFamily):
 		return fmt.Errorf("%s is not whirlpool's: choose another directory with -o", filepath.Join(dir, "state"))
 	case errors.Is(err, fs.ErrNotExist) && len(strangers) > 0:
-		return fmt.Errorf("%s is not whirlpool's: it holds %s: move it away, or choose another directory with -o", filepath.Join(dir, "state"), strangers[0])
+		return fmt.Errorf("%s is not whirlpool's: it holds %s: move it away, or choose another directory with -o",
+			filepath.Join(dir, "state"), strangers[0])
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

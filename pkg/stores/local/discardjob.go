@@ -184,8 +184,8 @@ func (s *Store) deleteKeys(ctx context.Context, id crawl.JobID, num jobNum, last
 
 // jobKinds are the kinds whose keys begin with a job's number, but for the content set's and kindResource: bodies are
 // counted by these keys.
-var jobKinds = []byte{kindBudget, kindTally, kindJar, kindPage, kindPageEnd, kindPageMove, kindPageMark, kindPageTail, kindRedirect,
-	kindURL, kindRevision, kindSweep, kindLeftOut, kindUnkept, kindVisited, kindRevisit,
+var jobKinds = []byte{kindBudget, kindTally, kindJar, kindPage, kindPageEnd, kindPageMove, kindPageMark, kindPageTail,
+	kindRedirect, kindURL, kindRevision, kindSweep, kindLeftOut, kindUnkept, kindVisited, kindRevisit,
 	kindDue, kindHabits, kindSpent, kindTemplate, kindTrial}
 
 // messagesOf are the keys of a job's messages in the journal and the dead letters.

@@ -48,7 +48,8 @@ func storeFor(t *testing.T, s *Store, id crawl.JobID, n int) {
 		must(t, s.AllPages().Put(ctx, &crawl.Record{Job: id, URL: u, FinalURL: u, Status: 200, Title: string(id)}))
 		_, err = s.ContentSet().Claim(ctx, crawl.Fingerprint{Job: id, URL: u, Digest: crawl.Digest{byte(i)}}, -1, nil)
 		must(t, err)
-		must(t, s.URLs().Finish(ctx, id, crawl.Entry{Key: u.Key(), Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 200}))
+		must(t, s.URLs().Finish(ctx, id,
+			crawl.Entry{Key: u.Key(), Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 200}))
 	}
 	u := mustURL(t, "http://a.test/0")
 	_, err = s.Budgets().Spend(ctx, id, "host a.test", 1, 10)
@@ -58,7 +59,8 @@ func storeFor(t *testing.T, s *Store, id crawl.JobID, n int) {
 	fetch := &crawl.Fetch{Task: crawl.Task{Job: id, URL: u}}
 	_, err = s.Journal().Append(ctx, bus.Message{ID: crawl.MessageID{9}, Event: fetch})
 	must(t, err)
-	must(t, s.DeadLetters().Bury(ctx, bus.DeadLetter{Topic: crawl.TopicFetch, Message: bus.Message{ID: crawl.MessageID{7}.Child(string(id), 0), Event: fetch}}))
+	must(t, s.DeadLetters().Bury(ctx, bus.DeadLetter{Topic: crawl.TopicFetch,
+		Message: bus.Message{ID: crawl.MessageID{7}.Child(string(id), 0), Event: fetch}}))
 }
 
 // of are the entries of the state that belong to a job, or to none.
@@ -119,7 +121,8 @@ func TestADiscardedJobLeavesNothing(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "executions", "drop-1")); !os.IsNotExist(err) {
 				t.Errorf("its files: %v", err)
 			}
-			if now, err := os.ReadFile(filepath.Join(dir, "executions", "keep-1", pagesName)); err != nil || string(now) != string(kept) {
+			if now, err := os.ReadFile(filepath.Join(dir, "executions", "keep-1", pagesName)); err != nil ||
+				string(now) != string(kept) {
 				t.Errorf("the records of another job changed: %v", err)
 			}
 			if ds, err := s.Queues().Pull(ctx, "later.1", 100); err != nil || len(ds) != 10 {
@@ -203,7 +206,8 @@ func TestAuditMissesNoRecordOfA204(t *testing.T) {
 	u := mustURL(t, "http://a.test/none")
 	_, err := s.URLs().Claim(ctx, "job-1", crawl.MessageID{99}, []crawl.Task{{Job: "job-1", URL: u}})
 	must(t, err)
-	must(t, s.URLs().Finish(ctx, "job-1", crawl.Entry{Key: u.Key(), Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 204}))
+	must(t, s.URLs().Finish(ctx, "job-1",
+		crawl.Entry{Key: u.Key(), Kind: crawl.KindPage, Verdict: crawl.VerdictDone, Status: 204}))
 	tally, err := s.URLs().Tally(ctx, "job-1")
 	must(t, err)
 	r, err := s.AuditJob(ctx, "job-1")

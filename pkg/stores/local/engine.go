@@ -39,7 +39,8 @@ func lockDir(dir string) (io.Closer, error) {
 	case err == nil:
 		return l, nil
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("crawl directory %s is %w (%s: %w): wait for it to end, stop it, or choose another directory with --out",
+		return nil, fmt.Errorf("crawl directory %s is %w (%s: %w): wait for it to end, stop it, or choose another "+
+			"directory with --out",
 			dir, ErrInUse, name, err)
 	}
 	return nil, fmt.Errorf("crawl directory %s cannot be locked (%s): %w", dir, name, err)
@@ -55,8 +56,8 @@ func formatOf(dir string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the format of crawl directory %s: %w", dir, err)
 	case v != format && !isPast(v):
-		return "", fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote it, or start "+
-			"over with --fresh", dir, v, format)
+		return "", fmt.Errorf("crawl directory %s has the format %.40q, this program knows %q: use the program that wrote "+
+			"it, or start over with --fresh", dir, v, format)
 	default:
 		return v, nil
 	}

@@ -66,7 +66,8 @@ func (e *entry) bringsPage() bool {
 
 // isSame reports whether a later visit was told that the page is what it was before (304), and nothing before is known.
 func (e *entry) isSame() bool {
-	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status == 304 && e.visit > 0
+	return e.state == crawl.StateDone && e.kind == crawl.KindPage && e.verdict == crawl.VerdictDone && e.status == 304 &&
+		e.visit > 0
 }
 
 func (e *entry) append(dst []byte) []byte {
@@ -151,16 +152,17 @@ func (e *entry) public(k weburl.Key) crawl.Entry {
 
 // finished turns a public entry into a record of a final outcome.
 func finished(in crawl.Entry, by claimant, now time.Time) (entry, error) {
-	if !in.Verdict.Final() || in.Status < 0 || in.Status > math.MaxUint16 || in.Attempts < 0 || in.Attempts > math.MaxInt32 ||
-		in.Kind > maxKind {
+	if !in.Verdict.Final() || in.Status < 0 || in.Status > math.MaxUint16 || in.Attempts < 0 ||
+		in.Attempts > math.MaxInt32 || in.Kind > maxKind {
 		return entry{}, fmt.Errorf("finish URL %s: verdict %v, kind %d, status %d, attempts %d are no final outcome", in.Key,
 			in.Verdict, in.Kind, in.Status, in.Attempts)
 	}
 	if !in.At.IsZero() {
 		now = in.At
 	}
-	return entry{state: crawl.StateDone, kind: in.Kind, by: by, at: now.UnixMilli(), verdict: in.Verdict, status: uint16(in.Status),
-		attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)], epoch: epoch(in.Epoch), visit: in.Visit}, nil
+	return entry{state: crawl.StateDone, kind: in.Kind, by: by, at: now.UnixMilli(), verdict: in.Verdict,
+		status: uint16(in.Status), attempts: uint32(in.Attempts), reason: in.Reason[:min(len(in.Reason), maxReason)],
+		epoch: epoch(in.Epoch), visit: in.Visit}, nil
 }
 
 // epoch is an epoch as entries keep it: 0 is the first.

@@ -166,7 +166,8 @@ func (s *Store) lostFiles() {
 	}
 	for _, f := range s.opened() {
 		if gone := f.missing(); gone != "" && f.lost.Load() == nil {
-			err := fmt.Errorf("%s was deleted or moved while the crawl ran: put it back and start the program again, or discard the execution", gone)
+			err := fmt.Errorf("%s was deleted or moved while the crawl ran: put it back and start the program again, or "+
+				"discard the execution", gone)
 			s.log.Error("the results of an execution cannot be written", "error", err)
 			f.lost.Store(&err)
 			f.pages.fail(&bus.RetryError{After: time.Minute, Err: err, Expected: true})

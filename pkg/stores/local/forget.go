@@ -140,7 +140,8 @@ func (p *Pages) planMove(keys []weburl.Key) (*move, error) {
 	}
 	for i := range m.gone {
 		if end := m.gone[i].end(); end > m.size || i+1 < len(m.gone) && end > m.gone[i+1].at {
-			return nil, fmt.Errorf("the index of pages.jsonl is damaged at byte %d: `whirlpool repair -o %s` builds it anew", m.gone[i].at, p.dir)
+			return nil, fmt.Errorf("the index of pages.jsonl is damaged at byte %d: `whirlpool repair -o %s` builds it anew",
+				m.gone[i].at, p.dir)
 		}
 	}
 	return m, nil

@@ -24,14 +24,16 @@ func (s *Store) checkLayout() error {
 	case s.Many() == (layout == layoutMany):
 		return nil
 	case !s.Many():
-		return fmt.Errorf("%s holds the executions of `whirlpool serve`: look at them there, or choose another directory with -o", s.dir)
+		return fmt.Errorf("%s holds the executions of `whirlpool serve`: look at them there, or choose another directory "+
+			"with -o", s.dir)
 	}
 	used, err := s.get([]byte{kindJobNext}, func([]byte) error { return nil })
 	if err != nil {
 		return err
 	}
 	if used || s.hasJobs() {
-		return fmt.Errorf("%s is the directory of one crawl: go on with it by `whirlpool crawl -o %s`, and give `whirlpool serve` another", s.dir, s.dir)
+		return fmt.Errorf("%s is the directory of one crawl: go on with it by `whirlpool crawl -o %s`, and give `whirlpool "+
+			"serve` another", s.dir, s.dir)
 	}
 	if err := s.orphans(); err != nil {
 		return err
@@ -56,7 +58,8 @@ func (s *Store) orphans() error {
 	for _, e := range entries {
 		dir := filepath.Join(s.opt.Executions, e.Name())
 		if found, err := content(dir); err == nil && e.IsDir() && len(found) > 0 {
-			return fmt.Errorf("%s holds results, and %s no state of the executions that wrote them: put the state back, or move %s away",
+			return fmt.Errorf("%s holds results, and %s no state of the executions that wrote them: put the state back, or "+
+				"move %s away",
 				dir, s.path("state"), s.opt.Executions)
 		}
 	}

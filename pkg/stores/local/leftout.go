@@ -67,14 +67,16 @@ func decodeLeftOut(b []byte, job crawl.JobID, l *crawl.LeftOut) error {
 var errLeftOut = errors.New("what is kept of a URL that was left out is damaged")
 
 // LeftOut implements crawl.LeftOuts.
-func (u *URLs) LeftOut(ctx context.Context, job crawl.JobID, after weburl.Key, n int) (list []crawl.LeftOut, err error) {
+func (u *URLs) LeftOut(ctx context.Context, job crawl.JobID, after weburl.Key,
+	n int) (list []crawl.LeftOut, err error) {
 	num, ok := u.s.jobs.find(job)
 	if !ok {
 		return nil, nil
 	}
 	from := makeURLKey(num, after)
 	from[0] = kindLeftOut
-	it, err := u.s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: append(from[:], 0), UpperBound: afterJob(kindLeftOut, num)})
+	it, err := u.s.db.NewIterWithContext(ctx,
+		&pebble.IterOptions{LowerBound: append(from[:], 0), UpperBound: afterJob(kindLeftOut, num)})
 	if err != nil {
 		return nil, fmt.Errorf("walk what job %q left out: %w", job, err)
 	}

@@ -32,7 +32,8 @@ func (s *Store) page(ctx context.Context, after, below []byte, limit int, use fu
 
 // EntriesAfter implements crawl.EntryList. Entries have no URLs: they are told of pages with a record and of what was
 // left out.
-func (u *URLs) EntriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key, limit int) (list []crawl.LedgerRow, err error) {
+func (u *URLs) EntriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key,
+	limit int) (list []crawl.LedgerRow, err error) {
 	num, known := u.s.jobs.find(job)
 	if !known {
 		return nil, nil

@@ -18,7 +18,8 @@ var _ crawl.LogList = (*AttemptLog)(nil)
 var errPageFull = errors.New("the page is full")
 
 // LinesFrom implements crawl.LogList. Offsets are bytes. A line that is damaged is passed over.
-func (l *AttemptLog) LinesFrom(ctx context.Context, job crawl.JobID, from int64, limit int) ([]crawl.LogLine, int64, error) {
+func (l *AttemptLog) LinesFrom(ctx context.Context, job crawl.JobID, from int64,
+	limit int) ([]crawl.LogLine, int64, error) {
 	return l.linesFrom(ctx, job, from, limit)
 }
 
@@ -101,18 +102,19 @@ func (l *AttemptLog) linesFrom(ctx context.Context, job crawl.JobID, from int64,
 		return nil, next, nil
 	}
 	begin := next
-	err = eachLine(ctx, io.NewSectionReader(l.file, begin, end-begin), logName, end-begin, func(at int64, text []byte) error {
-		next = begin + at + int64(len(text))
-		line, err := jsonl.ParseLogLine(text)
-		if err != nil {
-			return nil //nolint:nilerr // an audit tells of damaged lines
-		}
-		line.Job = job
-		if lines = append(lines, *line); len(lines) == limit {
-			return errPageFull
-		}
-		return nil
-	})
+	err = eachLine(ctx, io.NewSectionReader(l.file, begin, end-begin), logName, end-begin,
+		func(at int64, text []byte) error {
+			next = begin + at + int64(len(text))
+			line, err := jsonl.ParseLogLine(text)
+			if err != nil {
+				return nil //nolint:nilerr // an audit tells of damaged lines
+			}
+			line.Job = job
+			if lines = append(lines, *line); len(lines) == limit {
+				return errPageFull
+			}
+			return nil
+		})
 	if errors.Is(err, errPageFull) {
 		err = nil
 	}

@@ -21,7 +21,8 @@ func TestAttemptsAreFoundInALongLog(t *testing.T) {
 	urls := []string{"http://a.test" + path, "http://b.a.test" + path, "http://a.test/x" + path, "http://a.test/"}
 	var all []crawl.LogLine
 	for n := range 9_000 {
-		line := crawl.LogLine{URL: mustURL(t, fmt.Sprintf("http://other%d.test%s", n%50, path)), Verdict: crawl.VerdictDone, Attempt: n}
+		line := crawl.LogLine{URL: mustURL(t, fmt.Sprintf("http://other%d.test%s", n%50, path)), Verdict: crawl.VerdictDone,
+			Attempt: n}
 		if n%1_500 == 7 || n > 8_990 {
 			line.URL, line.Referrer = mustURL(t, urls[n%len(urls)]), mustURL(t, urls[(n+1)%len(urls)])
 		}

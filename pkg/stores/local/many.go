@@ -66,7 +66,8 @@ func (m manyPages) Replace(ctx context.Context, r *crawl.Record) error {
 }
 
 // Amend implements crawl.Pages.
-func (m manyPages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+func (m manyPages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (bool, error) {
 	f, err := m.s.filesOf(ctx, job)
 	if err != nil {
 		return false, err
@@ -75,7 +76,8 @@ func (m manyPages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, vis
 }
 
 // Mark implements crawl.Pages.
-func (m manyPages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+func (m manyPages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (bool, error) {
 	f, err := m.s.filesOf(ctx, job)
 	if err != nil {
 		return false, err

@@ -39,33 +39,38 @@ func flip(unit string, at int) string {
 }
 
 func TestRepairOfPackedRecords(t *testing.T) {
-	all := []string{"http://a.test/0", "http://a.test/1", "http://a.test/2", "http://a.test/3", "http://a.test/4", "http://a.test/5"}
+	all := []string{"http://a.test/0", "http://a.test/1", "http://a.test/2", "http://a.test/3", "http://a.test/4",
+		"http://a.test/5"}
 	for name, c := range map[string]struct {
 		harm   func(units []string) []string
 		fault  string
 		queued []string
 		aside  int
 	}{
-		"nothing":               {func(u []string) []string { return u }, "", nil, 0},
-		"a bit in a frame":      {func(u []string) []string { u[2] = flip(u[2], len(u[2])-5); return u }, "damaged", all[2:3], 1},
-		"a bit in a head":       {func(u []string) []string { u[2] = flip(u[2], 13); return u }, "damaged", all[2:3], 1},
-		"a bit in the magic":    {func(u []string) []string { u[2] = flip(u[2], 0); return u }, "damaged", all[2:3], 1},
-		"zeros":                 {func(u []string) []string { u[3] = strings.Repeat("\x00", len(u[3])); return u }, "damaged", all[3:4], 1},
+		"nothing": {func(u []string) []string { return u }, "", nil, 0},
+		"a bit in a frame": {func(u []string) []string { u[2] = flip(u[2], len(u[2])-5); return u }, "damaged", all[2:3],
+			1},
+		"a bit in a head":    {func(u []string) []string { u[2] = flip(u[2], 13); return u }, "damaged", all[2:3], 1},
+		"a bit in the magic": {func(u []string) []string { u[2] = flip(u[2], 0); return u }, "damaged", all[2:3], 1},
+		"zeros": {func(u []string) []string { u[3] = strings.Repeat("\x00", len(u[3])); return u }, "damaged",
+			all[3:4], 1},
 		"a missing line":        {func(u []string) []string { return slices.Delete(u, 1, 2) }, "missing", all[1:2], 0},
 		"the last line missing": {func(u []string) []string { return u[:5] }, "missing", all[5:], 0},
 		"the last line torn":    {func(u []string) []string { u[5] = u[5][:40]; return u }, "missing", all[5:], 1},
 		"a doubled line":        {func(u []string) []string { return slices.Insert(u, 2, u[1]) }, "not in its index", nil, 1},
 		"something foreign":     {func(u []string) []string { return append(u, "mine") }, "damaged", nil, 1},
-		"foreign at the start":  {func(u []string) []string { return append([]string{"mine, too"}, u...) }, "damaged", nil, 1},
-		"another order":         {func(u []string) []string { slices.Reverse(u); return u }, "stand elsewhere", nil, 0},
-		"nothing left":          {func([]string) []string { return nil }, "missing", all, 0},
+		"foreign at the start": {func(u []string) []string { return append([]string{"mine, too"}, u...) }, "damaged", nil,
+			1},
+		"another order": {func(u []string) []string { slices.Reverse(u); return u }, "stand elsewhere", nil, 0},
+		"nothing left":  {func([]string) []string { return nil }, "missing", all, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := crawledIn(t, packedDir(t), 6)
 			file := filepath.Join(dir, packedName)
 			harmed := c.harm(unitsOf(t, file))
 			writeFile(t, file, strings.Join(harmed, ""))
-			if faults := strings.Join(auditOf(t, dir).Faults, "\n"); !strings.Contains(faults, c.fault) || c.fault == "" && faults != "" {
+			if faults := strings.Join(auditOf(t, dir).Faults, "\n"); !strings.Contains(faults, c.fault) ||
+				c.fault == "" && faults != "" {
 				t.Errorf("faults %q, want %q", faults, c.fault)
 			}
 			r := repairOf(t, dir)
@@ -94,10 +99,12 @@ func TestPackedRecordsAreReplacedAndForgotten(t *testing.T) {
 	wantLines(t, s, "0.2 2.2")
 	closeStore(t, s)
 	s = openStore(t, dir)
-	must(t, s.Pages().Put(context.Background(), &crawl.Record{URL: numbered(t, 1), FinalURL: numbered(t, 1), Title: "1.again"}))
+	must(t, s.Pages().Put(context.Background(),
+		&crawl.Record{URL: numbered(t, 1), FinalURL: numbered(t, 1), Title: "1.again"}))
 	wantTitles(t, s, 6, "0.2", "2.2", "1.again")
 	end := int64(0)
-	must(t, s.Pages().EachLine(context.Background(), 0, func(next int64, _ []byte) (bool, error) { end = next; return true, nil }))
+	must(t, s.Pages().EachLine(context.Background(), 0,
+		func(next int64, _ []byte) (bool, error) { end = next; return true, nil }))
 	if end != s.Pages().Length() {
 		t.Errorf("the lines end at byte %d of %d", end, s.Pages().Length())
 	}
@@ -222,7 +229,8 @@ func FuzzPackedLines(f *testing.F) {
 // A line that repeats itself gets small, and its head cannot claim more than a decoder is given. Pages of manuals need
 // a tenth to a fifth of the room, those of the made-up web a half, a short record of it up to 71 %.
 func TestPackedLinesAreSmallAndBounded(t *testing.T) {
-	line := []byte(`{"url":"http://a.test/","text":"` + strings.Repeat("The crawler walks the web, one page at a time. ", 200) + "\"}\n")
+	line := []byte(`{"url":"http://a.test/","text":"` + strings.Repeat("The crawler walks the web, one page at a time. ",
+		200) + "\"}\n")
 	unit := jsonl.Pack(nil, line)
 	if len(unit)*3 > len(line) {
 		t.Errorf("%d bytes of %d", len(unit), len(line))

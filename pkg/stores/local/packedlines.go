@@ -65,7 +65,8 @@ func (l *packedLines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if len(line) > 0 && &unit[0] == &line[0] {
-			return 0, fmt.Errorf("%s is damaged, %d bytes of it: `whirlpool repair` has the pages fetched again", l.name, len(unit))
+			return 0, fmt.Errorf("%s is damaged, %d bytes of it: `whirlpool repair` has the pages fetched again", l.name,
+				len(unit))
 		}
 		l.left = line
 	}

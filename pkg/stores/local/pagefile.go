@@ -39,9 +39,11 @@ func PagesFile(dir string, compress bool) (name string, packed bool, err error) 
 	case err != nil:
 		return "", false, err
 	case plain > 0 && zst > 0:
-		return "", false, fmt.Errorf("%s holds both %s and %s: move away the one that is not of this crawl", dir, pagesName, packedName)
+		return "", false, fmt.Errorf("%s holds both %s and %s: move away the one that is not of this crawl", dir, pagesName,
+			packedName)
 	case plain > 0 && compress:
-		return "", false, fmt.Errorf("%s in %s is not compressed: leave out --compress, which is for a new crawl", pagesName, dir)
+		return "", false, fmt.Errorf("%s in %s is not compressed: leave out --compress, which is for a new crawl", pagesName,
+			dir)
 	case zst >= 0 && plain <= 0, compress:
 		return filepath.Join(dir, packedName), true, nil
 	}
@@ -104,9 +106,11 @@ func (p *Pages) unmarked(unit []byte) []byte {
 func (p *Pages) eachUnit(ctx context.Context, from, to int64, use func(at int64, unit, line []byte) error) error {
 	part := io.NewSectionReader(p.file, from, to-from)
 	if !p.packed {
-		return eachLine(ctx, part, p.file.Name(), to-from, func(at int64, text []byte) error { return use(from+at, text, text) })
+		return eachLine(ctx, part, p.file.Name(), to-from,
+			func(at int64, text []byte) error { return use(from+at, text, text) })
 	}
-	return eachPacked(ctx, part, p.file.Name(), func(at int64, unit, line []byte) error { return use(from+at, unit, line) })
+	return eachPacked(ctx, part, p.file.Name(),
+		func(at int64, unit, line []byte) error { return use(from+at, unit, line) })
 }
 
 // unitAt reads the unit at an offset, as far as length says, which a packed line knows itself.
@@ -147,7 +151,8 @@ func (p *Pages) Lines() io.Reader {
 // EachLine calls use for each line from an offset on, with the offset behind it, until use returns false; lines that
 // were replaced are marked as such. A line has no end, and is valid during the call, which must be short: records that
 // replace others wait meanwhile.
-func (p *Pages) EachLine(ctx context.Context, from int64, use func(next int64, line []byte) (more bool, err error)) error {
+func (p *Pages) EachLine(ctx context.Context, from int64,
+	use func(next int64, line []byte) (more bool, err error)) error {
 	p.moving.RLock()
 	defer p.moving.RUnlock()
 	err := p.eachUnit(ctx, from, p.size.Load(), func(at int64, unit, line []byte) error {

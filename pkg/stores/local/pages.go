@@ -63,7 +63,8 @@ type pageBatch struct {
 
 // add appends a unit.
 func (b *pageBatch) add(key weburl.Key, unit []byte) {
-	b.index = append(b.index, pageAt{key, place{at: int64(len(b.lines)), length: int64(len(unit)), sum: checksum(unit), summed: true}})
+	b.index = append(b.index, pageAt{key,
+		place{at: int64(len(b.lines)), length: int64(len(unit)), sum: checksum(unit), summed: true}})
 	b.lines = append(b.lines, unit...)
 }
 
@@ -313,7 +314,8 @@ func (p *Pages) PageLine(_ context.Context, key weburl.Key) (line []byte, found 
 		line, err = p.line(unit)
 	}
 	if err != nil || line == nil {
-		return nil, false, fmt.Errorf("record %s in %s at byte %d is damaged: `whirlpool repair -o %s` sets it aside and has the page fetched again",
+		return nil, false, fmt.Errorf("record %s in %s at byte %d is damaged: `whirlpool repair -o %s` sets it aside and "+
+			"has the page fetched again",
 			key, p.file.Name(), pl.at, p.dir)
 	}
 	return line[:len(line)-1], true, nil

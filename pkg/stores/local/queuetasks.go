@@ -17,7 +17,8 @@ const maxLooked = 50_000
 // TasksOf returns up to limit of a job's tasks, in the order of the queues' names, and where to go on: "" means that
 // there are no more. It skips queues of other jobs, and passes over their tasks in queues of all jobs, so many at most;
 // then it returns fewer.
-func (qs *Queues) TasksOf(ctx context.Context, job crawl.JobID, after string, limit int) (tasks []crawl.Task, next string, err error) {
+func (qs *Queues) TasksOf(ctx context.Context, job crawl.JobID, after string,
+	limit int) (tasks []crawl.Task, next string, err error) {
 	from, err := hex.DecodeString(after)
 	if err != nil {
 		return nil, "", crawl.Permanent(fmt.Errorf("place %q in the queues: %w", after, err))
@@ -25,7 +26,8 @@ func (qs *Queues) TasksOf(ctx context.Context, job crawl.JobID, after string, li
 	if len(from) == 0 {
 		from = []byte{kindQueue}
 	}
-	it, err := qs.s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: append(from, 0), UpperBound: []byte{kindQueue + 1}})
+	it, err := qs.s.db.NewIterWithContext(ctx,
+		&pebble.IterOptions{LowerBound: append(from, 0), UpperBound: []byte{kindQueue + 1}})
 	if err != nil {
 		return nil, "", err
 	}

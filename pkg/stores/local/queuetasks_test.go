@@ -14,7 +14,8 @@ func TestQueuesOfOtherJobsAreSkipped(t *testing.T) {
 	var items []crawl.Queued
 	add := func(queue string, job crawl.JobID, n int) {
 		for i := range n {
-			items = append(items, crawl.Queued{Queue: queue, Task: crawl.Task{Job: job, URL: mustURL(t, fmt.Sprintf("https://a.test/%s/%d", queue, i))}})
+			items = append(items, crawl.Queued{Queue: queue,
+				Task: crawl.Task{Job: job, URL: mustURL(t, fmt.Sprintf("https://a.test/%s/%d", queue, i))}})
 		}
 	}
 	add("back.1", "other-1", mixed)

@@ -23,8 +23,8 @@ func (p *Pages) recover(name string, committed int64) error {
 	size := info.Size()
 	switch {
 	case size < committed:
-		return fmt.Errorf("%s has %d bytes, but records up to byte %d were stored: put the whole file back, or have `whirlpool repair -o %s` "+
-			"queue the missing pages again", name, size, committed, p.dir)
+		return fmt.Errorf("%s has %d bytes, but records up to byte %d were stored: put the whole file back, or have "+
+			"`whirlpool repair -o %s` queue the missing pages again", name, size, committed, p.dir)
 	case size == committed:
 		return nil
 	}
@@ -36,8 +36,8 @@ func (p *Pages) recover(name string, committed int64) error {
 		return err
 	}
 	if aside.lines > 0 {
-		p.s.log.Error("lines that this crawl did not store were found behind its records; they are set aside", "file", name, "byte", committed,
-			"lines", aside.lines, "in", aside.name)
+		p.s.log.Error("lines that this crawl did not store were found behind its records; they are set aside", "file", name,
+			"byte", committed, "lines", aside.lines, "in", aside.name)
 	}
 	p.s.log.Warn("cut records that were not committed when the last run ended", "file", name, "bytes", size-committed)
 	return p.file.Truncate(committed)
@@ -62,8 +62,8 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 			return err
 		}
 		if !known && at == 0 {
-			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with -o, or have "+
-				"`whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.dir, to)
+			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with "+
+				"-o, or have `whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.dir, to)
 		}
 		if !cut {
 			return aside.add(line)
@@ -83,7 +83,8 @@ func (p *Pages) isUnfinished(line []byte, flying map[weburl.Key]bool) (cut, know
 	}
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		n := min(len(line), len(recordStart))
-		torn := bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0 // zeros are what a power failure leaves
+		// zeros are what a power failure leaves
+		torn := bytes.Equal(line[:n], recordStart[:n]) || len(bytes.Trim(line, "\x00")) == 0
 		return torn, torn, nil
 	}
 	r, err := jsonl.ParseRecord(line)

@@ -41,7 +41,8 @@ func (r *RenderStats) read(key []byte, host string, template uint64) (t crawl.Re
 }
 
 // Template implements crawl.RenderStats.
-func (r *RenderStats) Template(_ context.Context, job crawl.JobID, host string, template uint64) (t crawl.RenderTemplate, found bool, err error) {
+func (r *RenderStats) Template(_ context.Context, job crawl.JobID, host string,
+	template uint64) (t crawl.RenderTemplate, found bool, err error) {
 	number, known := r.s.jobs.find(job)
 	if !known {
 		return crawl.RenderTemplate{Host: host, Template: template}, false, nil

@@ -44,7 +44,8 @@ func (s *Store) Repair(ctx context.Context) (crawl.RepairReport, error) {
 // RepairJob is Repair of one job of many. The others stay as they are.
 func (s *Store) RepairJob(ctx context.Context, id crawl.JobID) (crawl.RepairReport, error) {
 	if _, known := s.jobs.find(id); !known || !s.opt.Repair || !s.Many() {
-		return crawl.RepairReport{}, fmt.Errorf("repair: job %q is unknown in %s, or the store was not opened for a repair", id, s.dir)
+		return crawl.RepairReport{}, fmt.Errorf("repair: job %q is unknown in %s, or the store was not opened for a repair",
+			id, s.dir)
 	}
 	f, err := s.filesOf(ctx, id)
 	if err != nil {

@@ -26,8 +26,9 @@ func crawledIn(t *testing.T, dir string, pages int) string {
 	s, ctx := openStore(t, dir), context.Background()
 	for i := range pages {
 		u := claim(t, s, "a", fmt.Sprintf("http://a.test/%d", i))[0]
-		rec := &crawl.Record{URL: u, FinalURL: u, Title: fmt.Sprint(i), Text: strings.Repeat("text ", 20), Links: []crawl.Link{
-			{URL: mustURL(t, fmt.Sprintf("http://a.test/%d", i+1))}}}
+		rec := &crawl.Record{URL: u, FinalURL: u, Title: fmt.Sprint(i), Text: strings.Repeat("text ", 20),
+			Links: []crawl.Link{
+				{URL: mustURL(t, fmt.Sprintf("http://a.test/%d", i+1))}}}
 		must(t, s.Pages().Put(ctx, rec))
 		must(t, s.URLs().Finish(ctx, testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}))
 		must(t, s.AttemptLog().Append(ctx, crawl.LogLine{URL: u, Verdict: crawl.VerdictDone, Status: 200, Depth: i}))
@@ -88,29 +89,39 @@ func TestHarmToRecordsIsFoundAndMended(t *testing.T) {
 		queued []string
 		aside  int // lines
 	}{
-		"a bit in the text": {func(l []string) []string { l[2] = strings.Replace(l[2], "text", "tex\x34", 1); return l }, "1 lines of pages.jsonl are damaged",
-			func(l []string) string { return fmt.Sprintf("http://a.test/2 at byte %d", at(l, 2)) }, []string{"http://a.test/2"}, 1},
-		"a bit in the URL": {func(l []string) []string { l[2] = strings.Replace(l[2], "a.test", "c.test", 1); return l }, "1 records are missing",
-			func(l []string) string { return fmt.Sprintf("http://a.test/2 at byte %d", at(l, 2)) }, []string{"http://a.test/2"}, 1},
-		"no JSON": {func(l []string) []string { l[3] = strings.Repeat("x", len(l[3])-1) + "\n"; return l }, "1 lines of pages.jsonl are damaged",
-			func(l []string) string { return fmt.Sprintf("at byte %d", at(l, 3)) }, []string{"http://a.test/3"}, 1},
+		"a bit in the text": {func(l []string) []string { l[2] = strings.Replace(l[2], "text", "tex\x34", 1); return l },
+			"1 lines of pages.jsonl are damaged",
+			func(l []string) string { return fmt.Sprintf("http://a.test/2 at byte %d", at(l, 2)) }, []string{"http://a.test/2"},
+			1},
+		"a bit in the URL": {func(l []string) []string { l[2] = strings.Replace(l[2], "a.test", "c.test", 1); return l },
+			"1 records are missing", func(l []string) string { return fmt.Sprintf("http://a.test/2 at byte %d", at(l, 2)) },
+			[]string{"http://a.test/2"}, 1},
+		"no JSON": {func(l []string) []string { l[3] = strings.Repeat("x", len(l[3])-1) + "\n"; return l },
+			"1 lines of pages.jsonl are damaged", func(l []string) string { return fmt.Sprintf("at byte %d", at(l, 3)) },
+			[]string{"http://a.test/3"}, 1},
 		"a line end": {func(l []string) []string { l[1] = strings.TrimSuffix(l[1], "\n") + " "; return l }, "damaged",
-			func(l []string) string { return fmt.Sprintf("http://a.test/1 at byte %d", at(l, 1)) }, []string{"http://a.test/1", "http://a.test/2"}, 1},
+			func(l []string) string { return fmt.Sprintf("http://a.test/1 at byte %d", at(l, 1)) },
+			[]string{"http://a.test/1", "http://a.test/2"}, 1},
 		"a missing line": {func(l []string) []string { return slices.Delete(l, 1, 2) }, "1 records are missing",
 			func([]string) string { return "http://a.test/1 at byte" }, []string{"http://a.test/1"}, 0},
 		"the last line missing": {func(l []string) []string { return l[:5] }, "1 records are missing",
 			func([]string) string { return "http://a.test/5 at byte" }, []string{"http://a.test/5"}, 0},
-		"a doubled line": {func(l []string) []string { return slices.Insert(l, 2, l[1]) }, "1 lines of pages.jsonl are not in its index",
+		"a doubled line": {func(l []string) []string { return slices.Insert(l, 2, l[1]) },
+			"1 lines of pages.jsonl are not in its index",
 			func(l []string) string { return fmt.Sprintf("http://a.test/1 at byte %d", at(l, 2)) }, nil, 1},
 		"a foreign line": {func(l []string) []string { return append(l, "mine\n") }, "1 lines of pages.jsonl are damaged",
 			func(l []string) string { return fmt.Sprintf("at byte %d", at(l, 6)) }, nil, 1},
-		"a foreign record": {func(l []string) []string { return append([]string{strings.ReplaceAll(l[0], "a.test", "z.test")}, l...) },
+		"a foreign record": {func(l []string) []string {
+			return append([]string{strings.ReplaceAll(l[0], "a.test", "z.test")},
+				l...)
+		},
 			"not in its index", func([]string) string { return "http://z.test/0 at byte 0" }, nil, 1},
 		"another order": {func(l []string) []string { slices.Reverse(l); return l }, "6 records stand elsewhere",
 			func([]string) string { return "http://a.test/5 at byte 0, not" }, nil, 0},
 		"nothing left": {func([]string) []string { return nil }, "6 records are missing",
 			func([]string) string { return "http://a.test/0 at byte 0" },
-			[]string{"http://a.test/0", "http://a.test/1", "http://a.test/2", "http://a.test/3", "http://a.test/4", "http://a.test/5"}, 0},
+			[]string{"http://a.test/0", "http://a.test/1", "http://a.test/2", "http://a.test/3", "http://a.test/4",
+				"http://a.test/5"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := crawled(t, 6)
@@ -124,7 +135,8 @@ func TestHarmToRecordsIsFoundAndMended(t *testing.T) {
 			harmed := c.harm(lines)
 			writeFile(t, file, strings.Join(harmed, ""))
 			got := auditOf(t, dir)
-			if !strings.Contains(strings.Join(got.Faults, "\n"), c.fault) || !strings.Contains(fmt.Sprint(got.Examples), c.names(harmed)) {
+			if !strings.Contains(strings.Join(got.Faults, "\n"), c.fault) ||
+				!strings.Contains(fmt.Sprint(got.Examples), c.names(harmed)) {
 				t.Errorf("faults %q with examples %q; want %q with %q", got.Faults, got.Examples, c.fault, c.names(harmed))
 			}
 			r := repairOf(t, dir)
@@ -163,19 +175,23 @@ func TestRepairOfStates(t *testing.T) {
 		left  string
 		check func(r *crawl.RepairReport) int64
 	}{
-		"a lost URL that a record links to": {func(s *Store) error { claim(t, s, "b", "http://a.test/6"); return nil }, "are lost", "",
-			func(r *crawl.RepairReport) int64 { return r.Queued }},
-		"a lost URL that stands nowhere": {func(s *Store) error { claim(t, s, "b", "http://b.test/"); return nil }, "are lost", "are lost",
-			func(r *crawl.RepairReport) int64 { return r.Queued + 1 }},
+		"a lost URL that a record links to": {func(s *Store) error { claim(t, s, "b", "http://a.test/6"); return nil },
+			"are lost", "", func(r *crawl.RepairReport) int64 { return r.Queued }},
+		"a lost URL that stands nowhere": {func(s *Store) error { claim(t, s, "b", "http://b.test/"); return nil },
+			"are lost", "are lost", func(r *crawl.RepairReport) int64 { return r.Queued + 1 }},
 		"a page without record and reason": {func(s *Store) error {
 			u := claim(t, s, "b", "http://a.test/6")[0]
 			return s.URLs().Finish(ctx, testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200})
 		}, "neither a record nor a reason", "", func(r *crawl.RepairReport) int64 { return r.Queued }},
 		"a queued URL without a claim": {func(s *Store) error {
-			return s.Queues().Push(ctx, crawl.Queued{Queue: "back.1", Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://q.test/")}})
+			return s.Queues().Push(ctx, crawl.Queued{Queue: "back.1",
+				Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://q.test/")}})
 		}, "never claimed", "", func(r *crawl.RepairReport) int64 { return r.Claimed }},
 		"a wrong counter": {func(s *Store) error {
-			return s.do(ctx, func(b *pebble.Batch) { _ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2}, nil) })
+			return s.do(ctx, func(b *pebble.Batch) {
+				_ = b.Set(append(appendJob(nil, kindTally, 0), countClaimed), []byte{2},
+					nil)
+			})
 		}, "counters", "", func(r *crawl.RepairReport) int64 { return r.Counters }},
 		"an index entry that is gone": {func(s *Store) error {
 			return s.do(ctx, func(b *pebble.Batch) { _ = b.Delete(makePageKey(0, key(t, "http://a.test/3")), nil) })
@@ -201,7 +217,8 @@ func TestRepairOfStates(t *testing.T) {
 			must(t, c.harm(s))
 			closeStore(t, s)
 			got := auditOf(t, dir)
-			if all := strings.Join(got.Faults, "\n"); !strings.Contains(all, c.fault) || c.fault == "" && (all != "" || len(got.Unproven) != 1) {
+			if all := strings.Join(got.Faults, "\n"); !strings.Contains(all, c.fault) ||
+				c.fault == "" && (all != "" || len(got.Unproven) != 1) {
 				t.Fatalf("faults %q, want %q; not proven: %q", got.Faults, c.fault, got.Unproven)
 			}
 			r := repairOf(t, dir)

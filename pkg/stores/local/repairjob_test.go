@@ -18,7 +18,8 @@ func TestOneJobOfManyIsAuditedAndRepaired(t *testing.T) {
 	storeFor(t, s, "hurt-1", 20)
 	for _, id := range []crawl.JobID{"good-1", "hurt-1"} {
 		r, err := s.AuditJob(ctx, id)
-		if err != nil || len(r.Faults) > 0 || r.Pages != 10 || r.Claimed != 20 || r.DeadLetters != 1 || r.Directory.UnderWay != 1 {
+		if err != nil || len(r.Faults) > 0 || r.Pages != 10 || r.Claimed != 20 || r.DeadLetters != 1 ||
+			r.Directory.UnderWay != 1 {
 			t.Fatalf("audit of %s: %+v, %v", id, r, err)
 		}
 	}

@@ -270,7 +270,8 @@ func (r *repair) rewrite(ctx context.Context, stay *sorter[kept]) error {
 // replace puts the new file in place of the old one and commits its index. If the process dies in between, file and
 // index do not match, and the repair must be run again.
 func (r *repair) replace(ctx context.Context, file string, size int64, index *sorter[line]) error {
-	if err := r.s.do(ctx, func(b *pebble.Batch) { // before the new entries: a line may be indexed under the key of a broken one
+	// before the new entries: a line may be indexed under the key of a broken one
+	if err := r.s.do(ctx, func(b *pebble.Batch) {
 		for _, k := range r.broken {
 			_ = b.Delete(k, nil)
 		}
@@ -323,7 +324,10 @@ func (r *repair) index(lines *sorter[line]) error {
 			return err
 		}
 		pl := l.place()
-		if err := r.s.later(func(b *pebble.Batch) { _ = b.Set(r.files.pages.key(l.key()), pl.append(nil), nil) }); err != nil {
+		if err := r.s.later(func(b *pebble.Batch) {
+			_ = b.Set(r.files.pages.key(l.key()), pl.append(nil),
+				nil)
+		}); err != nil {
 			return err
 		}
 		if r.written++; r.written%moveBatch == 0 {

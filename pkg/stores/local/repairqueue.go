@@ -26,7 +26,8 @@ func (r *repair) queue(ctx context.Context) error {
 		f := finder{job: job, keys: keys}
 		err := r.files.eachLogged(ctx, f.logged)
 		if err == nil && len(keys) > len(f.found) {
-			err = r.files.pages.eachUnit(ctx, 0, fileSize(r.files.pages.file), func(at int64, _, text []byte) error { return f.linked(at, text) })
+			err = r.files.pages.eachUnit(ctx, 0, fileSize(r.files.pages.file),
+				func(at int64, _, text []byte) error { return f.linked(at, text) })
 		}
 		if err == nil {
 			err = r.again(ctx, job, f.tasks())
@@ -102,7 +103,8 @@ func (f *finder) logged(u weburl.URL, text []byte) error {
 	if err != nil || !l.Kind.InLedger() {
 		return nil //nolint:nilerr // a damaged line says nothing
 	}
-	f.add(crawl.Task{URL: u, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer, Seed: l.Depth == 0 && l.Referrer.IsZero()})
+	f.add(crawl.Task{URL: u, Kind: l.Kind, Depth: l.Depth, Referrer: l.Referrer, Seed: l.Depth == 0 &&
+		l.Referrer.IsZero()})
 	return nil
 }
 

@@ -41,17 +41,20 @@ func (p *Pages) Replace(ctx context.Context, r *crawl.Record) error {
 }
 
 // Amend implements crawl.Pages.
-func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+func (p *Pages) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (found bool, err error) {
 	return p.amendIf(ctx, u, func(stored int) bool { return stored == visit }, change)
 }
 
 // Mark implements crawl.Pages.
-func (p *Pages) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+func (p *Pages) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (found bool, err error) {
 	return p.amendIf(ctx, u, func(stored int) bool { return stored <= visit }, change)
 }
 
 // amendIf changes the record of a URL if its visit is wanted.
-func (p *Pages) amendIf(ctx context.Context, u weburl.URL, wanted func(visit int) bool, change func(*crawl.Record)) (found bool, err error) {
+func (p *Pages) amendIf(ctx context.Context, u weburl.URL, wanted func(visit int) bool,
+	change func(*crawl.Record)) (found bool, err error) {
 	err = p.exchange(ctx, u.Key(), func(before *crawl.Record) (*crawl.Record, bool) {
 		if found = before != nil && wanted(before.Visit); !found {
 			return nil, false
@@ -69,7 +72,8 @@ func (p *Pages) amendIf(ctx context.Context, u weburl.URL, wanted func(visit int
 
 // exchange stores what choose makes of the record that is stored, which is nil where there is none. Nobody else writes
 // a record of the URL meanwhile.
-func (p *Pages) exchange(ctx context.Context, key weburl.Key, choose func(before *crawl.Record) (*crawl.Record, bool)) error {
+func (p *Pages) exchange(ctx context.Context, key weburl.Key,
+	choose func(before *crawl.Record) (*crawl.Record, bool)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -25,8 +25,10 @@ func visited(t *testing.T, dir string, pages, visits int) *Store {
 	for v := range visits {
 		for i := range pages {
 			u := numbered(t, i)
-			must(t, s.Pages().Replace(context.Background(), &crawl.Record{URL: u, FinalURL: u, Visit: v, Title: fmt.Sprintf("%d.%d", i, v)}))
-			must(t, s.URLs().Finish(context.Background(), testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}))
+			must(t, s.Pages().Replace(context.Background(),
+				&crawl.Record{URL: u, FinalURL: u, Visit: v, Title: fmt.Sprintf("%d.%d", i, v)}))
+			must(t, s.URLs().Finish(context.Background(), testJob,
+				crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}))
 		}
 	}
 	return s
@@ -57,7 +59,8 @@ func wantTitles(t *testing.T, s *Store, replaced int64, titles ...string) {
 	r, err := s.Audit(context.Background())
 	must(t, err)
 	d := r.Directory
-	if len(r.Faults) > 0 || d.Damaged+d.Missing+d.Extra+d.Moved+d.Early+d.Gone > 0 || d.Replaced != replaced || r.Pages != int64(len(titles)) {
+	if len(r.Faults) > 0 || d.Damaged+d.Missing+d.Extra+d.Moved+d.Early+d.Gone > 0 || d.Replaced != replaced ||
+		r.Pages != int64(len(titles)) {
 		t.Errorf("audit: %+v, %+v, want %d replaced lines", r, d, replaced)
 	}
 }
@@ -80,7 +83,8 @@ func TestReplacedRecordsAreMarkedAndPassedOver(t *testing.T) {
 	closeStore(t, s)
 	s = openStore(t, dir)
 	wantLines(t, s, "0.2 2.2")
-	must(t, s.Pages().Put(context.Background(), &crawl.Record{URL: numbered(t, 1), FinalURL: numbered(t, 1), Title: "1.again"}))
+	must(t, s.Pages().Put(context.Background(),
+		&crawl.Record{URL: numbered(t, 1), FinalURL: numbered(t, 1), Title: "1.again"}))
 	wantTitles(t, s, 6, "0.2", "2.2", "1.again")
 }
 
@@ -249,7 +253,8 @@ func visitor(s *Store, w int, promised func(kind string, what any)) error {
 		return err
 	}
 	ctx := context.Background()
-	if err := s.URLs().Finish(ctx, testJob, crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}); err != nil {
+	if err := s.URLs().Finish(ctx, testJob,
+		crawl.Entry{Key: u.Key(), Verdict: crawl.VerdictDone, Status: 200}); err != nil {
 		return err
 	}
 	line, found, err := s.Pages().PageLine(ctx, u.Key())
@@ -258,12 +263,14 @@ func visitor(s *Store, w int, promised func(kind string, what any)) error {
 	}
 	from := 0
 	if found {
-		if _, err := fmt.Sscanf(string(line[strings.LastIndex(string(line), `"visit":`)+len(`"visit":`):]), "%d", &from); err != nil {
+		if _, err := fmt.Sscanf(string(line[strings.LastIndex(string(line), `"visit":`)+len(`"visit":`):]), "%d",
+			&from); err != nil {
 			from = 0
 		}
 	}
 	for v := from + 1; ; v++ {
-		if err := s.Pages().Replace(ctx, &crawl.Record{URL: u, FinalURL: u, Visit: v, Text: strings.Repeat("x", 2000)}); err != nil {
+		if err := s.Pages().Replace(ctx,
+			&crawl.Record{URL: u, FinalURL: u, Visit: v, Text: strings.Repeat("x", 2000)}); err != nil {
 			return err
 		}
 		if _, err := s.Pages().Amend(ctx, testJob, u, v, func(r *crawl.Record) { r.Title = "amended" }); err != nil {

@@ -64,7 +64,8 @@ func (r *Resources) row(key []byte) (row resourceRow, found bool, err error) {
 }
 
 // Resource implements crawl.Resources.
-func (r *Resources) Resource(ctx context.Context, job crawl.JobID, u weburl.URL, now time.Time) (res crawl.Resource, found bool, err error) {
+func (r *Resources) Resource(ctx context.Context, job crawl.JobID, u weburl.URL,
+	now time.Time) (res crawl.Resource, found bool, err error) {
 	number, known := r.s.jobs.find(job)
 	if !known {
 		return res, false, nil
@@ -214,7 +215,8 @@ func old(row *resourceRow, found bool) *resourceRow {
 }
 
 // Want implements crawl.Resources.
-func (r *Resources) Want(ctx context.Context, job crawl.JobID, by crawl.MessageID, now time.Time, us []weburl.URL) ([]crawl.Claimed, error) {
+func (r *Resources) Want(ctx context.Context, job crawl.JobID, by crawl.MessageID, now time.Time,
+	us []weburl.URL) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, len(us))
 	if len(us) == 0 {
 		return out, nil

@@ -112,20 +112,27 @@ func checkResources(t testing.TB, s *Store) {
 }
 
 func aResource(t testing.TB, host string, n int, body []byte) crawl.Resource {
-	return crawl.Resource{URL: mustURL(t, fmt.Sprintf("http://%s/%d", host, n)), Status: 200, Body: body, At: aMoment, Expires: aMoment.Add(time.Hour)}
+	return crawl.Resource{URL: mustURL(t, fmt.Sprintf("http://%s/%d", host, n)), Status: 200, Body: body, At: aMoment,
+		Expires: aMoment.Add(time.Hour)}
 }
 
 // The check of the other tests finds each thing that it is for.
 func TestNegativeControlResources(t *testing.T) {
 	for name, spoil := range map[string]func(b *pebble.Batch, row []byte, d crawl.Digest){
-		"a row is gone":  func(b *pebble.Batch, row []byte, _ crawl.Digest) { _ = b.Delete(row, nil) },
-		"a use is gone":  func(b *pebble.Batch, row []byte, _ crawl.Digest) { _ = b.Delete(useKey(micros(aMoment), row), nil) },
+		"a row is gone": func(b *pebble.Batch, row []byte, _ crawl.Digest) { _ = b.Delete(row, nil) },
+		"a use is gone": func(b *pebble.Batch, row []byte,
+			_ crawl.Digest) {
+			_ = b.Delete(useKey(micros(aMoment), row), nil)
+		},
 		"a use too many": func(b *pebble.Batch, row []byte, _ crawl.Digest) { _ = b.Set(useKey(7, row), nil, nil) },
 		"a body is gone": func(b *pebble.Batch, _ []byte, d crawl.Digest) { _ = b.Delete(digestKey(kindBody, d), nil) },
 		"a body too many": func(b *pebble.Batch, _ []byte, d crawl.Digest) {
 			_ = b.Set(digestKey(kindBodyRefs, d), []byte{2, 9}, nil)
 		},
-		"the number is wrong":  func(b *pebble.Batch, _ []byte, _ crawl.Digest) { _ = b.Set([]byte{kindHeld}, appendHeld(1), nil) },
+		"the number is wrong": func(b *pebble.Batch, _ []byte,
+			_ crawl.Digest) {
+			_ = b.Set([]byte{kindHeld}, appendHeld(1), nil)
+		},
 		"the number is hidden": func(b *pebble.Batch, _ []byte, _ crawl.Digest) { _ = b.Delete([]byte{kindHeld}, nil) },
 	} {
 		s := openBounded(t, t.TempDir(), 1<<20)
@@ -133,7 +140,10 @@ func TestNegativeControlResources(t *testing.T) {
 		must(t, s.Resources().PutResource(t.Context(), testJob, res))
 		checkResources(t, s)
 		num, _ := s.jobs.find(testJob)
-		must(t, s.do(t.Context(), func(b *pebble.Batch) { spoil(b, makeResourceKey(num, res.URL.Key()), sha256.Sum256(res.Body)) }))
+		must(t, s.do(t.Context(), func(b *pebble.Batch) {
+			spoil(b, makeResourceKey(num, res.URL.Key()),
+				sha256.Sum256(res.Body))
+		}))
 		if faults, _ := resourceFaults(s); len(faults) == 0 {
 			t.Errorf("%s: nothing was found", name)
 		}
@@ -172,12 +182,14 @@ func TestADamagedResourceIsFetchedAgain(t *testing.T) {
 			if _, found, err := r.Resource(ctx, testJob, one.URL, aMoment); found || err != nil {
 				t.Errorf("found %v, %v", found, err)
 			}
-			if got, err := r.Want(ctx, testJob, crawl.MessageID{1}, aMoment, []weburl.URL{one.URL}); err != nil || got[0] != crawl.New {
+			if got, err := r.Want(ctx, testJob, crawl.MessageID{1}, aMoment, []weburl.URL{one.URL}); err != nil ||
+				got[0] != crawl.New {
 				t.Errorf("wanted: %v, %v", got, err)
 			}
 			for _, res := range []crawl.Resource{one, two} {
 				must(t, r.PutResource(ctx, testJob, res))
-				if got, found, err := r.Resource(ctx, testJob, res.URL, aMoment); !found || err != nil || string(got.Body) != "body" {
+				if got, found, err := r.Resource(ctx, testJob, res.URL, aMoment); !found || err != nil ||
+					string(got.Body) != "body" {
 					t.Errorf("afterwards: %+v, found %v, %v", got, found, err)
 				}
 			}
@@ -187,7 +199,8 @@ func TestADamagedResourceIsFetchedAgain(t *testing.T) {
 }
 
 func FuzzDecodeResourceRow(f *testing.F) {
-	f.Add((&resourceRow{used: 1, wanted: 2, by: crawl.MessageID{3}, expires: 4, digest: crawl.Digest{5}, data: []byte{6}}).append(nil))
+	f.Add((&resourceRow{used: 1, wanted: 2, by: crawl.MessageID{3}, expires: 4, digest: crawl.Digest{5},
+		data: []byte{6}}).append(nil))
 	f.Add((&resourceRow{}).append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, again resourceRow
@@ -216,7 +229,8 @@ func storer(s *Store, w int, say func(string, any)) error {
 			return err
 		}
 		now := aMoment.Add(time.Duration(i) * time.Second)
-		res := crawl.Resource{URL: u, Status: 200, Body: append(body, fmt.Sprint(rand.Uint64N(200))...), At: now, Expires: now.Add(time.Hour)}
+		res := crawl.Resource{URL: u, Status: 200, Body: append(body, fmt.Sprint(rand.Uint64N(200))...), At: now,
+			Expires: now.Add(time.Hour)}
 		if _, err = r.Want(ctx, id, crawl.MessageID{byte(w), byte(i)}, now, []weburl.URL{u}); err == nil {
 			err = r.PutResource(ctx, id, res)
 		}
@@ -298,7 +312,8 @@ func TestACrawlWithoutRendersHasNoKeysOfThem(t *testing.T) {
 	defer func() { must(t, s.Close()) }()
 	storeFor(t, s, "job-1", 4)
 	for k := range contents(t, s) {
-		if strings.IndexByte(string([]byte{kindResource, kindUse, kindBodyRefs, kindBody, kindHeld, kindTemplate}), k[0]) >= 0 {
+		if strings.IndexByte(string([]byte{kindResource, kindUse, kindBodyRefs, kindBody, kindHeld, kindTemplate}),
+			k[0]) >= 0 {
 			t.Errorf("key %x", k)
 		}
 	}

@@ -204,13 +204,14 @@ func (r Revisits) Each(ctx context.Context, job crawl.JobID, each func(weburl.Ke
 	if !known {
 		return nil
 	}
-	err := scanRange(ctx, r.s.db, appendJob(nil, kindRevisit, number), afterJob(kindRevisit, number), func(k, v []byte) error {
-		s, err := revisit.DecodeState(v)
-		if err != nil || len(k) != urlKeyLen {
-			return fmt.Errorf("what is remembered of URL %x: %w", k, errors.Join(err, errEntry))
-		}
-		return each((*urlKey)(k).key(), s)
-	})
+	err := scanRange(ctx, r.s.db, appendJob(nil, kindRevisit, number), afterJob(kindRevisit, number),
+		func(k, v []byte) error {
+			s, err := revisit.DecodeState(v)
+			if err != nil || len(k) != urlKeyLen {
+				return fmt.Errorf("what is remembered of URL %x: %w", k, errors.Join(err, errEntry))
+			}
+			return each((*urlKey)(k).key(), s)
+		})
 	if err != nil {
 		return fmt.Errorf("read what is remembered of pages between their visits: %w", err)
 	}

@@ -76,7 +76,8 @@ func (f *fronts) end(at *front, first []byte) {
 }
 
 // Due implements crawl.Revisits.
-func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) ([]crawl.Revisit, error) {
+func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int,
+	mine func(weburl.URL) bool) ([]crawl.Revisit, error) {
 	number, known := r.s.jobs.find(job)
 	if !known || n < 1 {
 		return nil, nil
@@ -95,7 +96,8 @@ func (r Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int,
 
 // due returns the pages in buckets until the one given, and the key of the first of all entries, or where the next one
 // can only be; nil on error.
-func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, first []byte, err error) {
+func (r Revisits) due(ctx context.Context, job jobNum, from []byte, until uint32, n int,
+	mine func(weburl.URL) bool) (out []crawl.Revisit, first []byte, err error) {
 	to := after(makeDueKey(job, revisit.BucketStart(until), weburl.Key{})[:jobEnd+4])
 	if from == nil {
 		from = appendJob(nil, kindDue, job)

@@ -38,8 +38,8 @@ type Options struct {
 // Default returns the options that measured best. Smaller memtables make the URL set read faster. Larger ones make the
 // queues write less, because a task that is settled before its memtable is flushed never reaches a table.
 func Default() Options {
-	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 128 << 20, MemTable: 32 << 20, SyncEvery: time.Second,
-		SpoolMemory: 64 << 20, Resources: DefaultResources}
+	return Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: 128 << 20, MemTable: 32 << 20,
+		SyncEvery: time.Second, SpoolMemory: 64 << 20, Resources: DefaultResources}
 }
 
 // Validate reports options that make no sense.
@@ -48,7 +48,8 @@ func (o Options) Validate() error {
 	case o.Logger == nil:
 		return errors.New("local store: no logger; use slog.DiscardHandler for none")
 	case o.CacheBytes < 1<<20 || o.MemTable < 1<<20 || o.MemTable > 1<<30:
-		return fmt.Errorf("local store: cache of %d and memtable of %d bytes: want at least 1 MiB, and at most 1 GiB for the memtable",
+		return fmt.Errorf("local store: cache of %d and memtable of %d bytes: want at least 1 MiB, and at most 1 GiB for "+
+			"the memtable",
 			o.CacheBytes, o.MemTable)
 	case o.SyncEvery <= 0 || o.SyncEvery > time.Second:
 		return fmt.Errorf("local store: sync every %v: want more than 0 and at most 1s", o.SyncEvery)
@@ -106,8 +107,8 @@ func Open(dir string, opt Options) (_ *Store, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{}), broken: breakage{ended: make(chan struct{})},
-		results: results{by: map[jobNum]*jobFiles{}}}
+	s := &Store{dir: dir, opt: opt, log: opt.Logger, stop: make(chan struct{}),
+		broken: breakage{ended: make(chan struct{})}, results: results{by: map[jobNum]*jobFiles{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.release())
@@ -170,8 +171,8 @@ func (s *Store) path(elem ...string) string {
 // writable says what to do about a directory that cannot be written.
 func writable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: whirlpool must be able to write in %s: change its permissions or its file system's, or choose another directory "+
-			"with -o", err, dir)
+		return fmt.Errorf("%w: whirlpool must be able to write in %s: change its permissions or its file system's, or "+
+			"choose another directory with -o", err, dir)
 	}
 	return err
 }
@@ -184,8 +185,9 @@ func (s *Store) openDB(fresh bool) (err error) {
 	opts.ErrorIfNotExists = !fresh
 	db, err := pebble.Open(s.path("state", "db"), opts)
 	if err != nil {
-		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore a copy of %s; the records "+
-			"that %s holds are good: move it away before you start over with --fresh", s.dir, err, s.path("state"), s.path(pagesName))
+		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore "+
+			"a copy of %s; the records that %s holds are good: move it away before you start over with --fresh", s.dir, err,
+			s.path("state"), s.path(pagesName))
 	}
 	s.db = newDatabase(db)
 	s.fresh, s.write, s.gone = func() *pebble.Batch { return s.db.NewBatch() }, s.commitBatch, s.broken.ended

@@ -49,7 +49,8 @@ func TestAnUnknownFormatIsRefused(t *testing.T) {
 func TestBadOptionsAreRefused(t *testing.T) {
 	for _, change := range []func(*Options){
 		func(o *Options) { o.Logger = nil }, func(o *Options) { o.CacheBytes = 0 }, func(o *Options) { o.MemTable = 0 },
-		func(o *Options) { o.SyncEvery = 0 }, func(o *Options) { o.SyncEvery = time.Minute }, func(o *Options) { o.SpoolMemory = -1 },
+		func(o *Options) { o.SyncEvery = 0 }, func(o *Options) { o.SyncEvery = time.Minute },
+		func(o *Options) { o.SpoolMemory = -1 },
 	} {
 		opt := Default()
 		change(&opt)
@@ -110,7 +111,8 @@ func TestJournalKeepsOrderAndForgetsWhatWasRemoved(t *testing.T) {
 	s := openStore(t, dir)
 	msg := func(i int) bus.Message {
 		u := mustURL(t, fmt.Sprintf("http://a.test/%d", i))
-		return bus.Message{ID: crawl.MessageID{byte(i)}, Attempt: i, Event: &crawl.Fetch{Task: crawl.Task{Job: testJob, URL: u}}}
+		return bus.Message{ID: crawl.MessageID{byte(i)}, Attempt: i,
+			Event: &crawl.Fetch{Task: crawl.Task{Job: testJob, URL: u}}}
 	}
 	first, err := s.Journal().Append(ctx, msg(0), msg(1), msg(2))
 	must(t, err)
@@ -142,8 +144,10 @@ func TestJournalKeepsOrderAndForgetsWhatWasRemoved(t *testing.T) {
 func TestDeadLettersWaitUntilRemoved(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	s := openStore(t, dir)
-	letter := bus.DeadLetter{Topic: crawl.TopicFetch, Reason: "because", At: time.Unix(1_700_000_000, 0).UTC(), Message: bus.Message{
-		ID: crawl.MessageID{7}, Attempt: 3, Event: &crawl.Fetch{Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://a.test/")}}}}
+	letter := bus.DeadLetter{Topic: crawl.TopicFetch, Reason: "because", At: time.Unix(1_700_000_000, 0).UTC(),
+		Message: bus.Message{
+			ID: crawl.MessageID{7}, Attempt: 3,
+			Event: &crawl.Fetch{Task: crawl.Task{Job: testJob, URL: mustURL(t, "http://a.test/")}}}}
 	first := letter
 	first.Reason = "replaced"
 	must(t, s.DeadLetters().Bury(ctx, first))

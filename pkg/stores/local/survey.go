@@ -16,8 +16,10 @@ const surveyLook = 1024
 
 // EachQueued calls each with the tasks of a job that are in queues as they are at one moment, those that are leased
 // among them. pick chooses by a hash which tasks are read; nil: all. The task is valid during the call only.
-func (s *Store) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool, each func(*crawl.Task) error) error {
-	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{kindQueue}, UpperBound: []byte{kindQueue + 1}})
+func (s *Store) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
+	each func(*crawl.Task) error) error {
+	it, err := s.db.NewIterWithContext(ctx,
+		&pebble.IterOptions{LowerBound: []byte{kindQueue}, UpperBound: []byte{kindQueue + 1}})
 	if err != nil {
 		return fmt.Errorf("walk the queues of job %q: %w", job, err)
 	}
@@ -53,12 +55,14 @@ func (s *Store) EachQueued(ctx context.Context, job crawl.JobID, pick func(hash 
 
 // EachLeftOut calls each with what a job left out, as it is at one moment, and which of it is there; pick chooses as in
 // EachQueued. Of each URL it is told whether it had been claimed, as the store knows it when the walk passes by.
-func (s *Store) EachLeftOut(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool, each func(*crawl.LeftOut) error) error {
+func (s *Store) EachLeftOut(ctx context.Context, job crawl.JobID, pick func(hash uint64) bool,
+	each func(*crawl.LeftOut) error) error {
 	num, known := s.jobs.find(job)
 	if !known {
 		return nil
 	}
-	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: appendJob(nil, kindLeftOut, num), UpperBound: afterJob(kindLeftOut, num)})
+	it, err := s.db.NewIterWithContext(ctx,
+		&pebble.IterOptions{LowerBound: appendJob(nil, kindLeftOut, num), UpperBound: afterJob(kindLeftOut, num)})
 	if err != nil {
 		return fmt.Errorf("walk what job %q left out: %w", job, err)
 	}

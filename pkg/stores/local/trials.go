@@ -44,7 +44,8 @@ func (r *Trials) Trial(_ context.Context, job crawl.JobID, host string) (t crawl
 }
 
 // ChangeTrial implements crawl.HostTrials.
-func (r *Trials) ChangeTrial(ctx context.Context, job crawl.JobID, host string, change func(*crawl.HostTrial) bool) (t crawl.HostTrial, err error) {
+func (r *Trials) ChangeTrial(ctx context.Context, job crawl.JobID, host string,
+	change func(*crawl.HostTrial) bool) (t crawl.HostTrial, err error) {
 	number, err := r.s.jobs.number(ctx, job)
 	if err != nil {
 		return t, wrapTrial(host, err)

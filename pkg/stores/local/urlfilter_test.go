@@ -30,7 +30,8 @@ func TestTheFilterOfAReopenedStoreKnowsEveryURL(t *testing.T) {
 	}
 	s := openStore(t, dir)
 	claim(s, 1, urls[:1000], crawl.New)
-	finish := crawl.Entry{Key: urls[2000].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, First: true}
+	finish := crawl.Entry{Key: urls[2000].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200,
+		First: true}
 	must(t, s.URLs().Finish(ctx, testJob, finish)) // against the contract: nobody claimed it
 	claim(s, 2, urls[2000:2001], crawl.Known)
 	closeStore(t, s)

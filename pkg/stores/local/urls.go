@@ -46,7 +46,8 @@ type slot struct {
 }
 
 // Claim implements crawl.URLSet. No more of a task is kept: the queues are in the same store.
-func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	keys := make([]weburl.Key, len(tasks))
 	for i := range tasks {
 		keys[i] = tasks[i].URL.Key()
@@ -55,7 +56,8 @@ func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, t
 }
 
 // ClaimKeys is Claim for URLs whose keys are at hand.
-func (u *URLs) ClaimKeys(ctx context.Context, job crawl.JobID, by crawl.MessageID, keys []weburl.Key) ([]crawl.Claimed, error) {
+func (u *URLs) ClaimKeys(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	keys []weburl.Key) ([]crawl.Claimed, error) {
 	me, now := claimantOf(by), u.now().UnixMilli()
 	claim := func(sl *slot) crawl.Claimed {
 		switch b := &sl.before; {
@@ -71,7 +73,8 @@ func (u *URLs) ClaimKeys(ctx context.Context, job crawl.JobID, by crawl.MessageI
 }
 
 // Exclude implements crawl.URLSet.
-func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	me, now := claimantOf(by), u.now().UnixMilli()
 	exclude := func(sl *slot) crawl.Claimed {
 		switch b := &sl.before; {
@@ -111,19 +114,20 @@ func (u *URLs) answer(ctx context.Context, job crawl.JobID, n int, key func(i in
 func (u *URLs) Finish(ctx context.Context, job crawl.JobID, entries ...crawl.Entry) error {
 	now := u.now()
 	first := func(i int) bool { return entries[i].First }
-	return u.update(ctx, job, len(entries), func(i int) weburl.Key { return entries[i].Key }, first, func(sl *slot) (err error) {
-		in := &entries[sl.arg]
-		if sl.after, err = finished(*in, sl.before.by, now); err != nil {
-			return err
-		}
-		sl.write, sl.left, sl.kept = true, nil, crawl.Visited{Validators: in.Validators, Again: in.Again}
-		if sl.before.state == crawl.StateDone {
-			sl.visitAgain(in)
-		} else if in.Verdict == crawl.VerdictExcluded {
-			sl.left, sl.kept = in.Left, crawl.Visited{}
-		}
-		return nil
-	})
+	return u.update(ctx, job, len(entries), func(i int) weburl.Key { return entries[i].Key }, first,
+		func(sl *slot) (err error) {
+			in := &entries[sl.arg]
+			if sl.after, err = finished(*in, sl.before.by, now); err != nil {
+				return err
+			}
+			sl.write, sl.left, sl.kept = true, nil, crawl.Visited{Validators: in.Validators, Again: in.Again}
+			if sl.before.state == crawl.StateDone {
+				sl.visitAgain(in)
+			} else if in.Verdict == crawl.VerdictExcluded {
+				sl.left, sl.kept = in.Left, crawl.Visited{}
+			}
+			return nil
+		})
 }
 
 // Reopen implements crawl.Ledger.
@@ -195,7 +199,8 @@ func makeSlots(job jobNum, n int, key func(i int) weburl.Key) []slot {
 		order[i] = newSortKey(key(i), i)
 	}
 	slices.SortFunc(order, sortKey.compare)
-	order = slices.CompactFunc(order, func(a, b sortKey) bool { return a.host == b.host && a.url == b.url && a.rest == b.rest })
+	order = slices.CompactFunc(order,
+		func(a, b sortKey) bool { return a.host == b.host && a.url == b.url && a.rest == b.rest })
 	slots := make([]slot, len(order))
 	for i := range order {
 		slots[i].key, slots[i].arg = makeURLKey(job, key(order[i].arg)), order[i].arg
@@ -215,7 +220,8 @@ func newSortKey(k weburl.Key, arg int) sortKey {
 }
 
 func (a sortKey) compare(b sortKey) int {
-	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.url, b.url), cmp.Compare(a.rest, b.rest), cmp.Compare(a.arg, b.arg))
+	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.url, b.url), cmp.Compare(a.rest, b.rest),
+		cmp.Compare(a.arg, b.arg))
 }
 
 // Lookup implements crawl.Ledger.

@@ -23,7 +23,8 @@ func benchTasks(b *testing.B) []crawl.Task {
 // everything is a URL set that answers at once.
 type everything struct{ answer crawl.Claimed }
 
-func (e everything) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
+func (e everything) Claim(_ context.Context, _ crawl.JobID, _ crawl.MessageID,
+	list []crawl.Task) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, len(list))
 	for i := range out {
 		out[i] = e.answer
@@ -41,7 +42,8 @@ func BenchmarkClaim(b *testing.B) {
 		name string
 		next crawl.URLSet
 		warm bool
-	}{{"known", everything{crawl.Known}, true}, {"new", everything{crawl.New}, false}, {"uncached", everything{crawl.Known}, false}} {
+	}{{"known", everything{crawl.Known}, true}, {"new", everything{crawl.New}, false},
+		{"uncached", everything{crawl.Known}, false}} {
 		b.Run(bc.name, func(b *testing.B) {
 			c, ctx, list := open(b), context.Background(), benchTasks(b)
 			if bc.warm {

@@ -79,7 +79,8 @@ type breakerWorld struct {
 
 func newBreakerWorld() *breakerWorld {
 	w := &breakerWorld{now: time.Unix(0, 0)}
-	w.breaker = &breaker{server: "s", log: slog.New(slog.NewTextHandler(&w.out, nil)), now: func() time.Time { return w.now }}
+	w.breaker = &breaker{server: "s", log: slog.New(slog.NewTextHandler(&w.out, nil)),
+		now: func() time.Time { return w.now }}
 	return w
 }
 

@@ -95,7 +95,8 @@ func (c *Client) get(ctx context.Context, cache string, keys ...string) map[stri
 	return all
 }
 
-func (c *Client) getFrom(ctx context.Context, s *server, cache string, keys []string) (items map[string]*memcache.Item) {
+func (c *Client) getFrom(ctx context.Context, s *server, cache string,
+	keys []string) (items map[string]*memcache.Item) {
 	if len(keys) == 0 {
 		return nil
 	}

@@ -15,8 +15,9 @@ type Config struct {
 	Addrs   []string      // host:port of each; the order does not matter
 	Timeout time.Duration // longest time that a call waits for servers, connecting included
 	// Prefix begins every key, so that clusters can share a server; up to 64 letters, digits and ".-_".
-	Prefix  string
-	MaxIdle int // connections kept open to each server; more than calls are made at once, or they are opened again and again
+	Prefix string
+	// connections kept open to each server; more than calls are made at once, or they are opened again and again
+	MaxIdle int
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
 }
@@ -42,7 +43,8 @@ func (c *Config) Validate() error {
 		bad(err != nil, "address %q: want HOST:PORT", a)
 	}
 	bad(c.Timeout <= 0, "timeout %v: want more than 0", c.Timeout)
-	bad(!plain(c.Prefix) || len(c.Prefix) > maxPrefix, `prefix %q: want up to %d letters, digits and ".-_"`, c.Prefix, maxPrefix)
+	bad(!plain(c.Prefix) || len(c.Prefix) > maxPrefix, `prefix %q: want up to %d letters, digits and ".-_"`, c.Prefix,
+		maxPrefix)
 	bad(c.MaxIdle < 1, "idle connections %d: want at least 1", c.MaxIdle)
 	bad(c.Log == nil, "want a logger")
 	return errors.Join(errs...)

@@ -25,7 +25,8 @@ func TestAddressesAreSharedForTheirTimeToLive(t *testing.T) {
 		{"a long time to live", "a.test", []netip.Addr{public4}, 48 * time.Hour, nil, 1},
 		{"a short one", "a.test", []netip.Addr{public4}, time.Second, nil, 2},
 		{"one that is not known", "a.test", []netip.Addr{public4}, -1, nil, 2},
-		{"a private address among them", "a.test", []netip.Addr{public4, netip.MustParseAddr("10.0.0.1")}, time.Minute, nil, 2},
+		{"a private address among them", "a.test", []netip.Addr{public4, netip.MustParseAddr("10.0.0.1")}, time.Minute, nil,
+			2},
 		{"a single label", "intranet", []netip.Addr{public4}, time.Minute, nil, 2},
 		{"a failure", "a.test", nil, time.Minute, errors.New("no such host"), 2},
 	} {
@@ -35,7 +36,8 @@ func TestAddressesAreSharedForTheirTimeToLive(t *testing.T) {
 			s := open(t).Source(next)
 			for range 2 {
 				addrs, ttl, err := s.Resolve(context.Background(), tc.host)
-				if !slices.Equal(addrs, tc.addrs) || !errors.Is(err, tc.err) || ttl > tc.ttl || tc.ttl > 0 && ttl < min(tc.ttl, maxDNS)-30*time.Second {
+				if !slices.Equal(addrs, tc.addrs) || !errors.Is(err, tc.err) || ttl > tc.ttl ||
+					tc.ttl > 0 && ttl < min(tc.ttl, maxDNS)-30*time.Second {
 					t.Errorf("got %v for %v, error %v", addrs, ttl, err)
 				}
 			}

@@ -16,9 +16,11 @@ import (
 // Whatever a server says, a claim has the answer that the store gives, and the next call is made.
 func FuzzReply(f *testing.F) {
 	a := mustURL(f, "http://a.test/")
-	key := openAt(f, "none:1").URLs(nil, epoch).(urls).keys(context.Background(), "job", 1, func(int) weburl.URL { return a })[0]
-	for _, s := range []string{"END\r\n", "VALUE a 0 2\r\nxy\r\nEND\r\n", "VALUE b 0 0\r\n\r\nVALUE c 7 3 99\r\n\r\n\r\r\nEND\r\n", "VALUE b 0 -1\r\n",
-		"VALUE z 0 1\r\nx\r\n", "SERVER_ERROR out of memory\r\n", "STORED\r\nNOT_STORED\r\n", "\r\n", "",
+	key := openAt(f, "none:1").URLs(nil, epoch).(urls).keys(context.Background(), "job", 1,
+		func(int) weburl.URL { return a })[0]
+	for _, s := range []string{"END\r\n", "VALUE a 0 2\r\nxy\r\nEND\r\n",
+		"VALUE b 0 0\r\n\r\nVALUE c 7 3 99\r\n\r\n\r\r\nEND\r\n", "VALUE b 0 -1\r\n", "VALUE z 0 1\r\nx\r\n",
+		"SERVER_ERROR out of memory\r\n", "STORED\r\nNOT_STORED\r\n", "\r\n", "",
 		"VALUE " + key + " 0 33\r\n\x01" + strings.Repeat("\x00", 32) + "\r\nEND\r\n"} {
 		f.Add([]byte(s))
 	}

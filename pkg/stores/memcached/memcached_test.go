@@ -30,7 +30,10 @@ func ways(t *testing.T, run func(t *testing.T, client func(t *testing.T) *Client
 		{"a server", func(t *testing.T) *Client { return open(t) }},
 		{"nobody listens", func(t *testing.T) *Client { return openAt(t, deadAddr(t)) }},
 		{"a server that never answers", func(t *testing.T) *Client { return openAt(t, listen(t, silent)) }},
-		{"a server that is none", func(t *testing.T) *Client { return openAt(t, listen(t, saying("HTTP/1.1 400 Bad Request\r\n\r\n"))) }},
+		{"a server that is none", func(t *testing.T) *Client {
+			return openAt(t,
+				listen(t, saying("HTTP/1.1 400 Bad Request\r\n\r\n")))
+		}},
 		{"one server of two is dead", func(t *testing.T) *Client {
 			return open(t, func(c *Config) { c.Addrs, c.Timeout = append(c.Addrs, deadAddr(t)), time.Second })
 		}},
@@ -133,7 +136,8 @@ func TestWithoutEpochTheCacheIsNotUsed(t *testing.T) {
 func TestAClaimThatFailedIsNotCached(t *testing.T) {
 	c, next, a := open(t), newStore(), mustURL(t, "http://a.test/")
 	next.err = errors.New("no store")
-	if _, err := c.URLs(next, epoch).Claim(context.Background(), "job", id("one"), storetest.Tasks("job", a)); !errors.Is(err, next.err) {
+	if _, err := c.URLs(next, epoch).Claim(context.Background(), "job", id("one"),
+		storetest.Tasks("job", a)); !errors.Is(err, next.err) {
 		t.Fatalf("error %v, want the store's", err)
 	}
 	want(t, claim(t, c.URLs(newStore(), epoch), "two", a), crawl.New)
@@ -185,7 +189,8 @@ func TestNoCallWaitsLongerThanTheTimeout(t *testing.T) {
 		for range 2 { // with a new connection, with one that was used
 			start := time.Now()
 			c.get(context.Background(), "urls", "a")
-			if took := time.Since(start); took < c.cfg.Timeout || took > c.cfg.Timeout+time.Minute { // without the timeout it never ends
+			// without the timeout it never ends
+			if took := time.Since(start); took < c.cfg.Timeout || took > c.cfg.Timeout+time.Minute {
 				t.Errorf("%s: a call took %v, want %v", name, took, c.cfg.Timeout)
 			}
 		}
@@ -222,7 +227,8 @@ func TestClaimsDoNotWaitForTheirStoring(t *testing.T) {
 	s := c.URLs(newStore(), epoch)
 	const more = 7
 	for i := range maxWaiting + more {
-		got, err := s.Claim(context.Background(), "job", id("one"), storetest.Tasks("job", mustURL(t, fmt.Sprintf("http://h.test/%d", i))))
+		got, err := s.Claim(context.Background(), "job", id("one"),
+			storetest.Tasks("job", mustURL(t, fmt.Sprintf("http://h.test/%d", i))))
 		if want(t, got, crawl.New); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +238,8 @@ func TestClaimsDoNotWaitForTheirStoring(t *testing.T) {
 	if dropped, ok := stores(t, c, "dropped"), stores(t, c, "ok"); dropped != more || ok != maxWaiting {
 		t.Errorf("%v values dropped, %v stored; want %d, %d", dropped, ok, more, maxWaiting)
 	}
-	want(t, claim(t, c.URLs(newStore(), epoch), "two", mustURL(t, "http://h.test/0"), mustURL(t, fmt.Sprintf("http://h.test/%d", maxWaiting))),
+	want(t, claim(t, c.URLs(newStore(), epoch), "two", mustURL(t, "http://h.test/0"),
+		mustURL(t, fmt.Sprintf("http://h.test/%d", maxWaiting))),
 		crawl.Known, crawl.New)
 }
 
@@ -244,7 +251,8 @@ func TestAClosedClientStillAnswers(t *testing.T) {
 		by   string
 		want crawl.Claimed
 	}{{"one", crawl.New}, {"two", crawl.Known}, {"one", crawl.Repeat}} {
-		if got, err := s.Claim(context.Background(), "job", id(w.by), storetest.Tasks("job", a)); err != nil || got[0] != w.want {
+		if got, err := s.Claim(context.Background(), "job", id(w.by), storetest.Tasks("job", a)); err != nil ||
+			got[0] != w.want {
 			t.Errorf("%s: %v, error %v; want %v", w.by, got, err, w.want)
 		}
 	}

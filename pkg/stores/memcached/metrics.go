@@ -12,7 +12,8 @@ type metrics struct{ gets, stores *prometheus.CounterVec }
 
 func newMetrics(reg prometheus.Registerer) metrics {
 	counter := func(name, help string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "memcached", Name: name, Help: help},
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "whirlpool", Subsystem: "memcached", Name: name,
+			Help: help},
 			[]string{"cache", "result"})
 		if reg != nil {
 			reg.MustRegister(c)
@@ -20,8 +21,9 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		return c
 	}
 	return metrics{
-		gets:   counter("gets_total", "Values asked for: hit, miss, error, or skipped while a server is left alone."),
-		stores: counter("stores_total", "Values stored: ok, error, skipped while a server is left alone, or dropped because too many waited."),
+		gets: counter("gets_total", "Values asked for: hit, miss, error, or skipped while a server is left alone."),
+		stores: counter("stores_total",
+			"Values stored: ok, error, skipped while a server is left alone, or dropped because too many waited."),
 	}
 }
 

@@ -17,7 +17,8 @@ func TestRobotsAreBelievedUntilTheyExpire(t *testing.T) {
 		next.asked = 0
 		r, found, err := s.Robots(ctx, origin)
 		if err != nil || found != (status != 0) || r.Status != status || next.asked != asked {
-			t.Errorf("%s: status %d, found %v, error %v, store asked %d times; want %d, %d", origin, r.Status, found, err, next.asked, status, asked)
+			t.Errorf("%s: status %d, found %v, error %v, store asked %d times; want %d, %d", origin, r.Status, found, err,
+				next.asked, status, asked)
 		}
 	}
 	put := func(r crawl.Robots) {
@@ -43,7 +44,8 @@ func TestRobotsAreBelievedUntilTheyExpire(t *testing.T) {
 	if _, _, err := s.Robots(ctx, "http://c.test"); !errors.Is(err, next.err) {
 		t.Errorf("error %v, want the store's", err)
 	}
-	if err := s.PutRobots(ctx, crawl.Robots{Origin: "http://none.test", Status: 500, Expires: soon}); !errors.Is(err, next.err) {
+	if err := s.PutRobots(ctx, crawl.Robots{Origin: "http://none.test", Status: 500, Expires: soon}); !errors.Is(err,
+		next.err) {
 		t.Errorf("error %v, want the store's", err)
 	}
 	ask("http://none.test", 200, 0) // what was not stored is not cached

@@ -153,10 +153,12 @@ type urlID struct {
 }
 
 func newStore() *store {
-	return &store{claimed: map[urlID]crawl.MessageID{}, out: map[urlID]crawl.MessageID{}, robots: map[string]crawl.Robots{}}
+	return &store{claimed: map[urlID]crawl.MessageID{}, out: map[urlID]crawl.MessageID{},
+		robots: map[string]crawl.Robots{}}
 }
 
-func (s *store) Claim(_ context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
+func (s *store) Claim(_ context.Context, job crawl.JobID, by crawl.MessageID,
+	list []crawl.Task) ([]crawl.Claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked += len(list)
@@ -175,7 +177,8 @@ func (s *store) Claim(_ context.Context, job crawl.JobID, by crawl.MessageID, li
 	return out, s.err
 }
 
-func (s *store) Exclude(_ context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (s *store) Exclude(_ context.Context, job crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked += len(excl)

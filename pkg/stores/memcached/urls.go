@@ -36,7 +36,8 @@ func (c *Client) URLs(next crawl.URLSet, epoch Epoch) crawl.URLSet { return urls
 
 // Claim implements crawl.URLSet. A task marked as a repeat may have been released since it was claimed, so the URL set
 // itself is asked.
-func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, list []crawl.Task) ([]crawl.Claimed, error) {
+func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	list []crawl.Task) ([]crawl.Claimed, error) {
 	keys := s.keys(ctx, job, len(list), func(i int) weburl.URL { return list[i].URL })
 	out, open := s.known(ctx, by, keys, len(list), func(i int) bool { return list[i].Repeat })
 	if len(open) == 0 {
@@ -57,7 +58,8 @@ func (s urls) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, li
 }
 
 // Exclude implements crawl.URLSet.
-func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	keys := s.keys(ctx, job, len(excl), func(i int) weburl.URL { return excl[i].URL })
 	out, open := s.known(ctx, by, keys, len(excl), func(int) bool { return false })
 	if len(open) == 0 {
@@ -75,7 +77,8 @@ func (s urls) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, 
 
 // known answers for n URLs: Known if the cache has a claim by another message. open lists the indices of the others,
 // and of those for which ask is true.
-func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int, ask func(i int) bool) (out []crawl.Claimed, open []int) {
+func (s urls) known(ctx context.Context, by crawl.MessageID, keys []string, n int,
+	ask func(i int) bool) (out []crawl.Claimed, open []int) {
 	var cached map[string]*memcache.Item
 	if keys != nil {
 		cached = s.c.get(ctx, "urls", keys...)

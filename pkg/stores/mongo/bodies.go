@@ -46,7 +46,8 @@ func (b Bodies) Keep(ctx context.Context, job crawl.JobID, d crawl.Digest, body 
 	for n := 0; ; n++ {
 		part := packed[:min(len(packed), bodyPart)]
 		packed = packed[len(part):]
-		doc := bson.D{{Key: "_id", Value: partID(d, n)}, {Key: "data", Value: bson.Binary{Data: part}}, {Key: "last", Value: len(packed) == 0}}
+		doc := bson.D{{Key: "_id", Value: partID(d, n)}, {Key: "data", Value: bson.Binary{Data: part}},
+			{Key: "last", Value: len(packed) == 0}}
 		_, err := b.s.bodies(l).ReplaceOne(ctx, doc[:1], doc, options.Replace().SetUpsert(true))
 		if err != nil && !mongo.IsDuplicateKeyError(err) { // somebody else keeps the same
 			return fmt.Errorf("keep a body in mongodb: %w", failure(one(err)))

@@ -32,7 +32,8 @@ type Config struct {
 
 // Default returns the defaults: database whirlpool, journalled, two batches at once, 10 s.
 func Default() Config {
-	return Config{Database: "whirlpool", Journal: true, Writers: 2, Timeout: 10 * time.Second, Log: slog.New(slog.DiscardHandler)}
+	return Config{Database: "whirlpool", Journal: true, Writers: 2, Timeout: 10 * time.Second,
+		Log: slog.New(slog.DiscardHandler)}
 }
 
 // maxDatabase is the longest name of a database that MongoDB takes, in bytes.

@@ -27,7 +27,8 @@ func document(r *crawl.Record, now time.Time, limit int) bson.Raw {
 	}
 	small := *r
 	small.Cut = slices.Clone(r.Cut)
-	for _, shrink := range []func(r *crawl.Record, over int) (what string){cutExtracted, cutText, cutAssets, cutLinks, cutFields} {
+	for _, shrink := range []func(r *crawl.Record, over int) (what string){cutExtracted, cutText, cutAssets, cutLinks,
+		cutFields} {
 		// The name of what was cut takes room, too.
 		what := shrink(&small, len(doc)-limit+64)
 		if what != "" && !slices.Contains(small.Cut, what) {
@@ -160,7 +161,8 @@ func (w *builder) texts(key string, list []string) {
 
 // roughly guesses the size of a record's document, so that its buffer need not grow.
 func roughly(r *crawl.Record) int {
-	return 1<<10 + len(r.Text) + len(r.Title) + len(r.Markdown) + len(r.Structured) + 160*len(r.Links) + 100*len(r.Assets) + 200*len(r.Fields)
+	return 1<<10 + len(r.Text) + len(r.Title) + len(r.Markdown) + len(r.Structured) + 160*len(r.Links) +
+		100*len(r.Assets) + 200*len(r.Fields)
 }
 
 // idOf is the _id of a URL's document.

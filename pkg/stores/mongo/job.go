@@ -87,7 +87,8 @@ func (j *Job) PageLines(ctx context.Context, keys []weburl.Key, each func(k webu
 }
 
 // pageLinesAtOnce is PageLines with one question.
-func (j *Job) pageLinesAtOnce(ctx context.Context, keys []weburl.Key, each func(k weburl.Key, line []byte) error) error {
+func (j *Job) pageLinesAtOnce(ctx context.Context, keys []weburl.Key,
+	each func(k weburl.Key, line []byte) error) error {
 	ids := make(bson.A, len(keys))
 	for i, k := range keys {
 		ids[i] = idOf(k)

@@ -23,9 +23,11 @@ const (
 func notReached(raw string, err error) error {
 	var handshake *auth.Error
 	var word mongo.ServerError
-	refused := errors.As(err, &handshake) || errors.As(err, &word) && (word.HasErrorCode(unauthorized) || word.HasErrorCode(authenticationFailed))
+	refused := errors.As(err, &handshake) || errors.As(err, &word) &&
+		(word.HasErrorCode(unauthorized) || word.HasErrorCode(authenticationFailed))
 	if refused {
-		return fmt.Errorf("mongodb at %s: %w: check mongodb.url (user, authSource) and mongodb.password: %w", plainURL(raw), ErrRefused, err)
+		return fmt.Errorf("mongodb at %s: %w: check mongodb.url (user, authSource) and mongodb.password: %w", plainURL(raw),
+			ErrRefused, err)
 	}
 	return fmt.Errorf("mongodb at %s does not answer; is it running and reachable from here? %w", plainURL(raw), err)
 }

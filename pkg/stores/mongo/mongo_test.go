@@ -43,11 +43,13 @@ func (p ofJob) Replace(ctx context.Context, r *crawl.Record) error {
 	return p.Pages.Replace(ctx, &named)
 }
 
-func (p ofJob) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+func (p ofJob) Amend(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (bool, error) {
 	return p.Pages.Amend(ctx, p.job, u, visit, change)
 }
 
-func (p ofJob) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (bool, error) {
+func (p ofJob) Mark(ctx context.Context, _ crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (bool, error) {
 	return p.Pages.Mark(ctx, p.job, u, visit, change)
 }
 
@@ -81,13 +83,16 @@ func everyField(t *testing.T) *crawl.Record {
 	u := mustURL(t, "https://www.example.co.uk:8443/a?b=%2E")
 	return &crawl.Record{Job: "every", URL: u, FinalURL: u, Canonical: "https://example.co.uk/a", Status: 203,
 		FetchedAt: time.Date(2026, 11, 21, 10, 0, 0, 123e6, time.UTC), Depth: 7, Referrer: mustURL(t, "http://r.test/"),
-		ContentType: "text/html", Charset: "windows-1252", Bytes: 5 << 32, Digest: crawl.Digest{0xab, 31: 1}, Simhash: 1<<63 | 5,
-		Title: "a\x00b \u2028 😀", Lang: "zh-hant", Text: "line\nline \"quoted\" \\", Assets: []string{"http://a.test/1.png", "2"},
-		Links: []crawl.Link{{URL: mustURL(t, "http://l.test/"), Rel: "nofollow", Text: "x", Weight: 9}, {Raw: "mailto:a@b"}},
-		Fields: []crawl.Field{{Name: "salary.min", Value: 1.5}, {Name: "$ref", Value: "x"}, {Name: "", Value: true}, {Name: "100%", Value: nil},
-			{Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}}, {Name: "größe", Value: -3.0},
-			{Name: "offers", Value: []any{map[string]any{"a.b": "x", "$n": 1.5, "list": []any{"a", 2.0}}, map[string]any{"ok": true}}}},
-		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"}, Epoch: 3, Visit: 2, Insecure: true,
+		ContentType: "text/html", Charset: "windows-1252", Bytes: 5 << 32, Digest: crawl.Digest{0xab, 31: 1},
+		Simhash: 1<<63 | 5, Title: "a\x00b \u2028 😀", Lang: "zh-hant", Text: "line\nline \"quoted\" \\",
+		Assets: []string{"http://a.test/1.png", "2"},
+		Links:  []crawl.Link{{URL: mustURL(t, "http://l.test/"), Rel: "nofollow", Text: "x", Weight: 9}, {Raw: "mailto:a@b"}},
+		Fields: []crawl.Field{{Name: "salary.min", Value: 1.5}, {Name: "$ref", Value: "x"}, {Name: "", Value: true},
+			{Name: "100%", Value: nil}, {Name: "%2E", Value: "escaped"}, {Name: "nul\x00", Value: []any{"a", 2.0, false, nil}},
+			{Name: "größe", Value: -3.0}, {Name: "offers",
+				Value: []any{map[string]any{"a.b": "x", "$n": 1.5, "list": []any{"a", 2.0}}, map[string]any{"ok": true}}}},
+		DuplicateOf: mustURL(t, "http://d.test/"), Similarity: "near", Truncated: "max-body", Cut: []string{"title", "links"},
+		Epoch: 3, Visit: 2, Insecure: true,
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Judged:  crawl.Judged{Relevance: 835, Classes: []string{"news", "shop"}},
 		Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B",
@@ -112,12 +117,13 @@ func TestARecordComesBackWhole(t *testing.T) {
 		"as the server has it": s.Job("every").PageLines, "with one question": s.Job("every").pageLinesAtOnce,
 	} {
 		n := 0
-		err := read(context.Background(), []weburl.Key{want.Referrer.Key(), want.URL.Key()}, func(k weburl.Key, l []byte) error {
-			if n++; k != want.URL.Key() || !bytes.Equal(l, line) {
-				t.Errorf("%s: line of %s: %s", name, k, l)
-			}
-			return nil
-		})
+		err := read(context.Background(), []weburl.Key{want.Referrer.Key(), want.URL.Key()},
+			func(k weburl.Key, l []byte) error {
+				if n++; k != want.URL.Key() || !bytes.Equal(l, line) {
+					t.Errorf("%s: line of %s: %s", name, k, l)
+				}
+				return nil
+			})
 		if n != 1 || err != nil {
 			t.Errorf("%s: %d lines, error %v", name, n, err)
 		}
@@ -134,8 +140,9 @@ func TestWhatServersRefuseIsStoredAllTheSame(t *testing.T) {
 	s := open(t)
 	r := everyField(t)
 	r.Title, r.Links = "bad \xff\xfe bytes", []crawl.Link{{Raw: "\x80", Text: "\xc0"}}
-	r.Fields = []crawl.Field{{Name: "nan", Value: math.NaN()}, {Name: "inf", Value: []float64{1, math.Inf(-1)}}, {Name: "\xff", Value: "\xff"},
-		{Name: "nested", Value: []any{[]any{1.0, "x"}, map[string]any{"a.b": 1.0}}}, {Name: "nan", Value: "second"}, {Name: "big", Value: uint64(1 << 63)}}
+	r.Fields = []crawl.Field{{Name: "nan", Value: math.NaN()}, {Name: "inf", Value: []float64{1, math.Inf(-1)}},
+		{Name: "\xff", Value: "\xff"}, {Name: "nested", Value: []any{[]any{1.0, "x"}, map[string]any{"a.b": 1.0}}},
+		{Name: "nan", Value: "second"}, {Name: "big", Value: uint64(1 << 63)}}
 	put(t, s, r)
 	got, _, err := s.Job("every").Record(context.Background(), r.URL.Key())
 	if err != nil {
@@ -154,7 +161,8 @@ func TestPeopleCanQuery(t *testing.T) {
 	for _, filter := range []bson.D{
 		{{Key: "domain", Value: "example.co.uk"}},
 		{{Key: "fields.salary%2Emin", Value: bson.D{{Key: "$gt", Value: 1}}}},
-		{{Key: "fetched_at", Value: bson.D{{Key: "$lt", Value: time.Date(2026, 11, 21, 10, 0, 1, 0, time.UTC)}}}, {Key: "depth", Value: 7}},
+		{{Key: "fetched_at", Value: bson.D{{Key: "$lt", Value: time.Date(2026, 11, 21, 10, 0, 1, 0, time.UTC)}}},
+			{Key: "depth", Value: 7}},
 		{{Key: "links.url", Value: "mailto:a@b"}},
 	} {
 		if n, err := s.collection(life{job: "every"}).CountDocuments(ctx, filter); n != 1 || err != nil {
@@ -411,8 +419,8 @@ func FuzzRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(encode(&crawl.Record{URL: u, Links: []crawl.Link{{URL: u}}, Fields: []crawl.Field{{Name: "a", Value: []any{1.0, "x"}}},
-		Cut: []string{"text"}}, time.UnixMilli(1))))
+	f.Add([]byte(encode(&crawl.Record{URL: u, Links: []crawl.Link{{URL: u}},
+		Fields: []crawl.Field{{Name: "a", Value: []any{1.0, "x"}}}, Cut: []string{"text"}}, time.UnixMilli(1))))
 	f.Add([]byte{5, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := record(data)

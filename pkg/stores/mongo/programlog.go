@@ -104,7 +104,8 @@ func (s *Store) EnsureProgramLog(ctx context.Context) error {
 	if err != nil || slices.Contains(names, programLogName) {
 		return failure(err)
 	}
-	err = s.db.CreateCollection(ctx, programLogName, options.CreateCollection().SetCapped(true).SetSizeInBytes(programLogBytes).SetMaxDocuments(programLogLines))
+	err = s.db.CreateCollection(ctx, programLogName,
+		options.CreateCollection().SetCapped(true).SetSizeInBytes(programLogBytes).SetMaxDocuments(programLogLines))
 	var command mongo.CommandError
 	if errors.As(err, &command) && command.Name == "NamespaceExists" { // another program made it
 		err = nil

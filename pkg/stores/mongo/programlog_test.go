@@ -17,8 +17,9 @@ func TestProgramLog(t *testing.T) {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	var lines []ProgramLine
 	for i := range 30 {
-		lines = append(lines, ProgramLine{ID: fmt.Sprintf("n/p/%d", i), At: at.Add(time.Duration(i) * time.Second), Level: []string{"INFO", "WARN", "ERROR"}[i%3],
-			Program: []string{"fetcher", "parser"}[i%2], Node: "n1", Job: "shop", Message: fmt.Sprintf("line %d (a+b)", i), Fields: map[string]string{"a.b": "$x", "url": "https://a.test/"}})
+		lines = append(lines, ProgramLine{ID: fmt.Sprintf("n/p/%d", i), At: at.Add(time.Duration(i) * time.Second),
+			Level: []string{"INFO", "WARN", "ERROR"}[i%3], Program: []string{"fetcher", "parser"}[i%2], Node: "n1", Job: "shop",
+			Message: fmt.Sprintf("line %d (a+b)", i), Fields: map[string]string{"a.b": "$x", "url": "https://a.test/"}})
 	}
 	for range 2 {
 		if err := s.AddProgramLines(t.Context(), lines); err != nil {
@@ -30,8 +31,9 @@ func TestProgramLog(t *testing.T) {
 		f    ProgramFilter
 		want int
 	}{{"all", ProgramFilter{}, 30}, {"limit", ProgramFilter{Limit: 4}, 4}, {"level", ProgramFilter{Level: "warn"}, 20},
-		{"program", ProgramFilter{Program: "parser"}, 15}, {"node", ProgramFilter{Node: "n2"}, 0}, {"job", ProgramFilter{Job: "shop"}, 30},
-		{"text", ProgramFilter{Text: "7 (A+B)"}, 3}, {"field", ProgramFilter{Text: "url=https"}, 30},
+		{"program", ProgramFilter{Program: "parser"}, 15}, {"node", ProgramFilter{Node: "n2"}, 0},
+		{"job", ProgramFilter{Job: "shop"}, 30}, {"text", ProgramFilter{Text: "7 (A+B)"}, 3},
+		{"field", ProgramFilter{Text: "url=https"}, 30},
 		{"since", ProgramFilter{Since: at.Add(20 * time.Second), Until: at.Add(25 * time.Second)}, 5}} {
 		got, err := s.ProgramLines(t.Context(), c.f)
 		if err != nil || len(got) != c.want {

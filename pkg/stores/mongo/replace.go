@@ -62,17 +62,20 @@ func (p Pages) Replace(ctx context.Context, r *crawl.Record) error {
 const maxAmends = 10
 
 // Amend implements crawl.Pages. Keys that people added to a document are not kept.
-func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+func (p Pages) Amend(ctx context.Context, job crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (found bool, err error) {
 	return p.amendIf(ctx, job, u, func(stored int) bool { return stored == visit }, change)
 }
 
 // Mark implements crawl.Pages, as Amend does.
-func (p Pages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int, change func(*crawl.Record)) (found bool, err error) {
+func (p Pages) Mark(ctx context.Context, job crawl.JobID, u weburl.URL, visit int,
+	change func(*crawl.Record)) (found bool, err error) {
 	return p.amendIf(ctx, job, u, func(stored int) bool { return stored <= visit }, change)
 }
 
 // amendIf changes the record of a URL if its visit is wanted.
-func (p Pages) amendIf(ctx context.Context, job crawl.JobID, u weburl.URL, wanted func(visit int) bool, change func(*crawl.Record)) (found bool, err error) {
+func (p Pages) amendIf(ctx context.Context, job crawl.JobID, u weburl.URL, wanted func(visit int) bool,
+	change func(*crawl.Record)) (found bool, err error) {
 	defer p.s.turns.take(u.Key())()
 	ctx, cancel := context.WithTimeout(ctx, p.s.cfg.Timeout)
 	defer cancel()

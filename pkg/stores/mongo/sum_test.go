@@ -30,7 +30,8 @@ func TestHeadsDetectChangedRecords(t *testing.T) {
 	change(3, bson.D{{Key: "$unset", Value: bson.D{{Key: "checksum", Value: ""}}}})
 	want := []crawl.RecordHead{{}, {Damaged: true}, {}, {Unsummed: true}}
 	got := map[weburl.Key]crawl.RecordHead{}
-	if err := s.Job("job").Heads(ctx, func(k weburl.Key, h crawl.RecordHead) error { got[k] = h; return nil }); err != nil {
+	if err := s.Job("job").Heads(ctx,
+		func(k weburl.Key, h crawl.RecordHead) error { got[k] = h; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for i := range want {

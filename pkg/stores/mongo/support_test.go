@@ -61,7 +61,8 @@ func page(t testing.TB, i int) *crawl.Record {
 		Title: fmt.Sprint("Page ", i), Lang: "en", Text: "It was a bright cold day in April.",
 		Fields: []crawl.Field{{Name: "company", Value: "ACME"}, {Name: "skills", Value: []any{"Go", "C"}}}}
 	for k := range 5 {
-		r.Links = append(r.Links, crawl.Link{URL: mustURL(t, fmt.Sprintf("http://www.host%d.test/page/%d", k%7, i+k)), Text: "next"})
+		r.Links = append(r.Links, crawl.Link{URL: mustURL(t, fmt.Sprintf("http://www.host%d.test/page/%d", k%7, i+k)),
+			Text: "next"})
 	}
 	return r
 }

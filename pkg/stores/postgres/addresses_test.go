@@ -17,7 +17,8 @@ func TestTheFirstAddressIsKept(t *testing.T) {
 	for i := range kept {
 		wg.Go(func() {
 			var err error
-			if kept[i], err = s.Addresses().KeepAddress(ctx, "a.test", netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})); err != nil {
+			if kept[i], err = s.Addresses().KeepAddress(ctx, "a.test",
+				netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})); err != nil {
 				t.Error(err)
 			}
 		})
@@ -35,7 +36,8 @@ func TestTheFirstAddressIsKept(t *testing.T) {
 	if a, found, err := s.Addresses().Address(ctx, "none.test"); a.IsValid() || !found || err != nil {
 		t.Errorf("a host without address is kept, too: %v, %v, %v", a, found, err)
 	}
-	if a, err := s.Addresses().KeepAddress(ctx, "none.test", netip.MustParseAddr("2001:db8::1")); a.IsValid() || err != nil {
+	if a, err := s.Addresses().KeepAddress(ctx, "none.test", netip.MustParseAddr("2001:db8::1")); a.IsValid() ||
+		err != nil {
 		t.Errorf("an address that came later: %v, %v", a, err)
 	}
 }

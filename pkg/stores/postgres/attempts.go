@@ -45,18 +45,20 @@ const appendSQL = `
 		$17::text[], $18::text[], $19::text[], $20::text[], $21::integer[], $22::integer[])`
 
 func (l *AttemptLog) write(ctx context.Context, lines []crawl.LogLine) error {
-	return l.s.do(ctx, fmt.Sprintf("write %d log lines, the first of %s", len(lines), lines[0].URL), func(ctx context.Context) error {
-		lines, jobs, err := l.numbers(ctx, lines)
-		if err != nil || len(lines) == 0 {
+	return l.s.do(ctx, fmt.Sprintf("write %d log lines, the first of %s", len(lines), lines[0].URL),
+		func(ctx context.Context) error {
+			lines, jobs, err := l.numbers(ctx, lines)
+			if err != nil || len(lines) == 0 {
+				return err
+			}
+			_, err = l.s.pool.Exec(ctx, appendSQL, append([]any{jobs}, lineArgs(lines)...)...)
 			return err
-		}
-		_, err = l.s.pool.Exec(ctx, appendSQL, append([]any{jobs}, lineArgs(lines)...)...)
-		return err
-	})
+		})
 }
 
 // numbers returns the numbers of the lines' jobs, and the lines without those of jobs that were deleted.
-func (l *AttemptLog) numbers(ctx context.Context, lines []crawl.LogLine) (kept []crawl.LogLine, jobs []int32, err error) {
+func (l *AttemptLog) numbers(ctx context.Context,
+	lines []crawl.LogLine) (kept []crawl.LogLine, jobs []int32, err error) {
 	for i := range lines {
 		ctx := ctx
 		if lines[i].Epoch > 0 {
@@ -137,10 +139,12 @@ func urlText(u weburl.URL) *string {
 	return &s
 }
 
-const attemptsSQL = `SELECT ` + lineColumns + ` FROM attempts WHERE job = $1 AND host = $2 AND hash = $3 ORDER BY at DESC, attempt DESC LIMIT $4`
+const attemptsSQL = `SELECT ` + lineColumns +
+	` FROM attempts WHERE job = $1 AND host = $2 AND hash = $3 ORDER BY at DESC, attempt DESC LIMIT $4`
 
 // Attempts returns the last lines, at most limit, about a URL in the order in which they happened.
-func (l *AttemptLog) Attempts(ctx context.Context, job crawl.JobID, k weburl.Key, limit int) (lines []crawl.LogLine, err error) {
+func (l *AttemptLog) Attempts(ctx context.Context, job crawl.JobID, k weburl.Key,
+	limit int) (lines []crawl.LogLine, err error) {
 	err = l.s.do(ctx, fmt.Sprintf("log lines of URL %s", k), func(ctx context.Context) error {
 		lines = nil
 		number, known, err := l.s.jobs.find(ctx, job)
@@ -176,8 +180,8 @@ func scanLine(row pgx.CollectableRow) (crawl.LogLine, error) {
 	var took, first int64
 	var digest []byte
 	var epoch int32
-	err := row.Scan(&l.At, &kind, &verdict, &l.Status, &reason, &detail, &l.Bytes, &took, &first, &l.Attempt, &l.Depth, &contentType,
-		&digest, &addr, &url, &referrer, &location, &epoch, &l.Visit)
+	err := row.Scan(&l.At, &kind, &verdict, &l.Status, &reason, &detail, &l.Bytes, &took, &first, &l.Attempt, &l.Depth,
+		&contentType, &digest, &addr, &url, &referrer, &location, &epoch, &l.Visit)
 	if err != nil {
 		return l, err
 	}

@@ -34,8 +34,9 @@ type lease struct {
 var _ crawl.Budgets = (*Budgets)(nil)
 
 const (
-	maxLease  = 63      // taken in advance at once
-	leasePart = 16      // taken in advance is at most this part of what is left, so that the last ones are handed out singly
+	maxLease = 63 // taken in advance at once
+	// taken in advance is at most this part of what is left, so that the last ones are handed out singly
+	leasePart = 16
 	maxLeases = 1 << 16 // keys in memory, about 15 MB
 )
 

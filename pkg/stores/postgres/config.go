@@ -17,8 +17,9 @@ import (
 
 // Config says where the database is and how it is used.
 type Config struct {
-	URL        string        // postgres://user:password@host:port/database?options
-	Ledger     []string      // URLs of the servers that share the ledger, in the order in which they were when it was begun; none: URL's
+	URL string // postgres://user:password@host:port/database?options
+	// URLs of the servers that share the ledger, in the order in which they were when it was begun; none: URL's
+	Ledger     []string
 	Name       string        // application_name of the connections, for people who look at pg_stat_activity
 	MaxConns   int           // connections at once to each server; a call waits for one
 	Timeout    time.Duration // of one call, where its context sets no earlier end
@@ -37,18 +38,21 @@ type Config struct {
 // Eight connections are more than a small server's processors can work for, and few enough for the programs of several
 // nodes to stay below its limit of connections.
 func Default() Config {
-	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second, Resources: DefaultResources}
+	return Config{Name: "whirlpool", MaxConns: 8, Timeout: 30 * time.Second, JobExpiry: 5 * time.Second,
+		Resources: DefaultResources}
 }
 
 // Validate reports everything that is wrong, a line each.
 func (c *Config) Validate() error {
 	var errs []error
 	if _, err := pgxpool.ParseConfig(c.URL); c.URL == "" || err != nil {
-		errs = append(errs, errors.New("postgres URL: want postgres://user:password@host:port/database")) // err may hold the password
+		// err may hold the password
+		errs = append(errs, errors.New("postgres URL: want postgres://user:password@host:port/database"))
 	}
 	for i, u := range c.Ledger {
 		if _, err := pgxpool.ParseConfig(u); u == "" || err != nil || slices.Contains(c.Ledger[:i], u) {
-			errs = append(errs, fmt.Errorf("server %d of the postgres ledger: want postgres://user:password@host:port/database, each once", i+1))
+			errs = append(errs, fmt.Errorf("server %d of the postgres ledger: want "+
+				"postgres://user:password@host:port/database, each once", i+1))
 		}
 	}
 	if c.MaxConns < 1 {

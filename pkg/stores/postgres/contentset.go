@@ -90,7 +90,8 @@ func nearArgs(job int32, but []byte, simhash uint64, near int) []any {
 	if but == nil {
 		but = []byte{}
 	}
-	return []any{but, int64(simhash), halfKeys(job, probes(upper(simhash), near)), halfKeys(job, probes(lower(simhash), near)), int16(near)}
+	return []any{but, int64(simhash), halfKeys(job, probes(upper(simhash), near)),
+		halfKeys(job, probes(lower(simhash), near)), int16(near)}
 }
 
 // halfKeys are what the indexes hold for values of a half.
@@ -103,7 +104,8 @@ func halfKeys(job int32, halves []int32) []int64 {
 }
 
 // Claim implements crawl.ContentSet.
-func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int, confirm func(mine, theirs []byte) bool) (
+func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int,
+	confirm func(mine, theirs []byte) bool) (
 	crawl.Seen, error) {
 	var t contentClaim
 	err := c.s.do(ctx, fmt.Sprintf("claim the content of %s", fp.URL), func(ctx context.Context) error {
@@ -209,8 +211,8 @@ func (t *contentClaim) claimNew(ctx context.Context, conn *pgxpool.Conn) (fresh 
 		up, low = halfKeys(t.job, probes(upper(t.fp.Simhash), t.near)), halfKeys(t.job, probes(lower(t.fp.Simhash), t.near))
 	}
 	alg, sketch := t.test()
-	err = conn.QueryRow(ctx, claimNewSQL, t.job, t.id, t.fp.Digest[:], int64(t.fp.Simhash), int64(t.fp.LinkSum), alg, t.fp.URL.RegistrableDomain(),
-		t.fp.URL.String(), sketch, t.locks(), near, up, low).Scan(&fresh)
+	err = conn.QueryRow(ctx, claimNewSQL, t.job, t.id, t.fp.Digest[:], int64(t.fp.Simhash), int64(t.fp.LinkSum), alg,
+		t.fp.URL.RegistrableDomain(), t.fp.URL.String(), sketch, t.locks(), near, up, low).Scan(&fresh)
 	return fresh, err
 }
 
@@ -352,6 +354,6 @@ func (t *contentClaim) write(b *pgx.Batch) {
 	}
 	alg, sketch := t.test()
 	domain := t.fp.URL.RegistrableDomain()
-	b.Queue(claimContentSQL, t.job, t.id, int16(t.seen.Sameness), int16(t.seen.Distance), t.seen.SameLinks, int64(t.fp.Simhash),
-		int64(t.fp.LinkSum), content, t.fp.Digest[:], alg, domain, t.fp.URL.String(), sketch)
+	b.Queue(claimContentSQL, t.job, t.id, int16(t.seen.Sameness), int16(t.seen.Distance), t.seen.SameLinks,
+		int64(t.fp.Simhash), int64(t.fp.LinkSum), content, t.fp.Digest[:], alg, domain, t.fp.URL.String(), sketch)
 }

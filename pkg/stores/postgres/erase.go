@@ -19,8 +19,9 @@ type Erased struct {
 
 // ofJobs are the tables whose rows belong to jobs, with a name for people. Those of resources share bodies: see
 // Resources.erase.
-var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"}, {Table: "followed_since"}, {Table: "following"},
-	{Table: "redirects"}, {Table: "jars"}, {Table: "places"}, {Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"}, {Table: "trials"},
+var ofJobs = []Erased{{Table: "urls"}, {Table: "fingerprints"}, {Table: "unkept"}, {Table: "followed"},
+	{Table: "followed_since"}, {Table: "following"}, {Table: "redirects"}, {Table: "jars"}, {Table: "places"},
+	{Table: "spent"}, {Table: "budgets"}, {Table: "tallies"}, {Table: "renders"}, {Table: "trials"},
 	{Table: "page_text"}, {Table: "revisits"}, {Table: "habits"}, {Table: "job_revisions"}, {Table: "queue_looks"}}
 
 // BeginDelete marks a job as deleted. Programs drop the job's work when they next look, within Config.JobExpiry. age is
@@ -43,7 +44,8 @@ func (j *Jobs) BeginDelete(ctx context.Context, id crawl.JobID) (age time.Durati
 func (j *Jobs) Erase(ctx context.Context, id crawl.JobID) (erased []Erased, err error) {
 	var number int32
 	err = j.s.do(ctx, fmt.Sprintf("delete job %q", id), func(ctx context.Context) error {
-		err := j.s.pool.QueryRow(ctx, `SELECT number FROM jobs WHERE id = $1 AND deleted IS NOT NULL AND NOT gone`, indexed(string(id))).Scan(&number)
+		err := j.s.pool.QueryRow(ctx, `SELECT number FROM jobs WHERE id = $1 AND deleted IS NOT NULL AND NOT gone`,
+			indexed(string(id))).Scan(&number)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return crawl.Permanent(fmt.Errorf("job %q: its deletion has not begun", id))
 		}
@@ -59,7 +61,10 @@ func (j *Jobs) Erase(ctx context.Context, id crawl.JobID) (erased []Erased, err 
 		return erased, err
 	}
 	return erased, j.s.do(ctx, fmt.Sprintf("end the deletion of job %q", id), func(ctx context.Context) error {
-		_, err := j.s.pool.Exec(ctx, `UPDATE jobs SET gone = true, spec = NULL, sweep = NULL, state = 'ended' WHERE number = $1 AND deleted IS NOT NULL`, number)
+		_,
+			err := j.s.pool.Exec(ctx,
+			`UPDATE jobs SET gone = true, spec = NULL, sweep = NULL, state = 'ended' WHERE number = $1 AND deleted IS NOT NULL`,
+			number)
 		return err
 	})
 }

@@ -146,26 +146,27 @@ func (f *Followed) missed(ctx context.Context, j crawl.JobInfo, before time.Time
 }
 
 func (f *Followed) missedAt(ctx context.Context, j crawl.JobInfo, before time.Time, each func(crawl.Task) error) error {
-	return f.s.report(ctx, fmt.Sprintf("pages of job %q whose links are missing", j.ID), func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, missedSQL, j.Number, before)
-		if err != nil {
+	return f.s.report(ctx, fmt.Sprintf("pages of job %q whose links are missing", j.ID),
+		func(ctx context.Context, tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, missedSQL, j.Number, before)
+			if err != nil {
+				return err
+			}
+			var url, stored []byte
+			var kind int16
+			_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored}, func() error {
+				u, err := weburl.ParseStored(url)
+				if err != nil {
+					return err
+				}
+				t, err := restoreTask(j.ID, u, crawl.Kind(kind), stored)
+				if err != nil {
+					return err
+				}
+				return each(t)
+			})
 			return err
-		}
-		var url, stored []byte
-		var kind int16
-		_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored}, func() error {
-			u, err := weburl.ParseStored(url)
-			if err != nil {
-				return err
-			}
-			t, err := restoreTask(j.ID, u, crawl.Kind(kind), stored)
-			if err != nil {
-				return err
-			}
-			return each(t)
 		})
-		return err
-	})
 }
 
 // Forget implements crawl.Following: the ledger forgets by itself, when the page is taken back.
@@ -180,9 +181,10 @@ func (f *Followed) Waiting(ctx context.Context, job crawl.JobID) (n int64, err e
 		return 0, err
 	}
 	return f.s.sum(func(at *Store) (n int64, err error) {
-		err = at.report(ctx, fmt.Sprintf("count the pages of job %q whose links are missing", job), func(ctx context.Context, tx pgx.Tx) error {
-			return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&n)
-		})
+		err = at.report(ctx, fmt.Sprintf("count the pages of job %q whose links are missing", job),
+			func(ctx context.Context, tx pgx.Tx) error {
+				return tx.QueryRow(ctx, countMissedSQL, number, time.Now()).Scan(&n)
+			})
 		return n, err
 	})
 }

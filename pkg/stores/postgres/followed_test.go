@@ -44,7 +44,8 @@ func TestFollowedMissesWhatLinksFollow(t *testing.T) {
 	var entries []crawl.Entry
 	n := 0
 	for _, kind := range []crawl.Kind{crawl.KindPage, crawl.KindSitemap} {
-		for _, verdict := range []crawl.Verdict{crawl.VerdictDone, crawl.VerdictGone, crawl.VerdictRefused, crawl.VerdictFailed} {
+		for _, verdict := range []crawl.Verdict{crawl.VerdictDone, crawl.VerdictGone, crawl.VerdictRefused,
+			crawl.VerdictFailed} {
 			for _, status := range []int{0, 200, 203, 204, 205, 299, 301, 304, 307, 399, 404} {
 				u := mustParse(t, fmt.Sprintf("http://a.test/%03d", n))
 				n++
@@ -115,7 +116,8 @@ func TestFollowedRobots(t *testing.T) {
 	ctx, s := context.Background(), open(t)
 	submit(t, s, "job")
 	f := s.Followed()
-	robots := crawl.Task{Job: "job", URL: mustParse(t, "http://a.test/robots.txt"), Kind: crawl.KindRobots, For: "http://a.test", Tracked: true}
+	robots := crawl.Task{Job: "job", URL: mustParse(t, "http://a.test/robots.txt"), Kind: crawl.KindRobots,
+		For: "http://a.test", Tracked: true}
 	moved := robots
 	moved.URL = mustParse(t, "http://b.test/rules")
 	page := crawl.Task{Job: "job", URL: mustParse(t, "http://a.test/")}

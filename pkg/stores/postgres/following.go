@@ -257,7 +257,10 @@ func addShare(list []crawl.Share, s crawl.Share) []crawl.Share {
 // expected, and pages complete for a day.
 func (f *Following) Unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
 	each func(crawl.Task) error) error {
-	return f.s.inRanges(in, func(at *Store, in []weburl.KeyRange) error { return at.following.unfollowed(ctx, in, before, each) })
+	return f.s.inRanges(in, func(at *Store,
+		in []weburl.KeyRange) error {
+		return at.following.unfollowed(ctx, in, before, each)
+	})
 }
 
 func (f *Following) unfollowed(ctx context.Context, in []weburl.KeyRange, before time.Time,
@@ -321,18 +324,20 @@ func (f *Following) forget(ctx context.Context, job crawl.JobID, keys []weburl.K
 	if len(keys) == 0 {
 		return nil
 	}
-	return f.s.do(ctx, fmt.Sprintf("forget the links of %d pages, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
-		number, known, err := f.s.jobs.find(ctx, job)
-		if err != nil || !known {
+	return f.s.do(ctx, fmt.Sprintf("forget the links of %d pages, the first %s", len(keys), keys[0]),
+		func(ctx context.Context) error {
+			number, known, err := f.s.jobs.find(ctx, job)
+			if err != nil || !known {
+				return err
+			}
+			var columns followKeys
+			for _, k := range slices.SortedFunc(slices.Values(keys),
+				func(a, b weburl.Key) int { return bytes.Compare(a[:], b[:]) }) {
+				columns.add(followKey{number, k})
+			}
+			_, err = f.s.pool.Exec(ctx, forgetSQL, columns.jobs, columns.hosts, columns.hashes)
 			return err
-		}
-		var columns followKeys
-		for _, k := range slices.SortedFunc(slices.Values(keys), func(a, b weburl.Key) int { return bytes.Compare(a[:], b[:]) }) {
-			columns.add(followKey{number, k})
-		}
-		_, err = f.s.pool.Exec(ctx, forgetSQL, columns.jobs, columns.hosts, columns.hashes)
-		return err
-	})
+		})
 }
 
 // Waiting implements crawl.Following.
@@ -341,12 +346,13 @@ func (f *Following) Waiting(ctx context.Context, job crawl.JobID) (n int64, err 
 }
 
 func (f *Following) waiting(ctx context.Context, job crawl.JobID) (n int64, err error) {
-	err = f.s.do(ctx, fmt.Sprintf("count the pages of job %q whose links are on their way", job), func(ctx context.Context) error {
-		number, known, err := f.s.jobs.find(ctx, job)
-		if err != nil || !known {
-			return err
-		}
-		return f.s.pool.QueryRow(ctx, waitingSQL, number).Scan(&n)
-	})
+	err = f.s.do(ctx, fmt.Sprintf("count the pages of job %q whose links are on their way", job),
+		func(ctx context.Context) error {
+			number, known, err := f.s.jobs.find(ctx, job)
+			if err != nil || !known {
+				return err
+			}
+			return f.s.pool.QueryRow(ctx, waitingSQL, number).Scan(&n)
+		})
 	return n, err
 }

@@ -17,10 +17,12 @@ func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 		t.Fatal("not read")
 	}
 	page := mustParse(t, "http://a.test/")
-	_, err := s.URLs().Exclude(ctx, "job", id("one"), []crawl.Exclusion{{URL: foreign, Reason: crawl.ReasonScheme, Referrer: page},
-		{URL: page, Reason: crawl.ReasonScope}})
+	_, err := s.URLs().Exclude(ctx, "job", id("one"),
+		[]crawl.Exclusion{{URL: foreign, Reason: crawl.ReasonScheme, Referrer: page},
+			{URL: page, Reason: crawl.ReasonScope}})
 	check(t, err)
-	check(t, s.AttemptLog().Append(ctx, crawl.LogLine{Job: "job", URL: foreign, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScheme, Referrer: page}))
+	check(t, s.AttemptLog().Append(ctx,
+		crawl.LogLine{Job: "job", URL: foreign, Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScheme, Referrer: page}))
 	found := false
 	check(t, s.URLs().Entries(ctx, "job", func(r crawl.LedgerRow) error { found = found || r.URL == foreign; return nil }))
 	if !found {
@@ -31,7 +33,8 @@ func TestURLsOfOtherSchemesAreReadBack(t *testing.T) {
 		t.Errorf("its log lines: %+v, %v", lines, err)
 	}
 	n := 0
-	check(t, s.AttemptLog().Lines(ctx, "job", crawl.LogSelection{}, 0, func(*crawl.LogLine, int64) error { n++; return nil }))
+	check(t, s.AttemptLog().Lines(ctx, "job", crawl.LogSelection{}, 0,
+		func(*crawl.LogLine, int64) error { n++; return nil }))
 	if n != 1 {
 		t.Errorf("%d lines in the log", n)
 	}

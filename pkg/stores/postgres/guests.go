@@ -116,7 +116,8 @@ func (g *Guests) Turns(ctx context.Context) (all []GuestTurn, err error) {
 }
 
 // Answer gives a turn or refuses it. false: somebody else has answered, or the guest is gone.
-func (g *Guests) Answer(ctx context.Context, id int64, step GuestStep, node string, answer json.RawMessage) (first bool, err error) {
+func (g *Guests) Answer(ctx context.Context, id int64, step GuestStep, node string,
+	answer json.RawMessage) (first bool, err error) {
 	err = g.s.do(ctx, fmt.Sprintf("answer turn %d of a host", id), func(ctx context.Context) error {
 		tag, err := g.s.pool.Exec(ctx, answerSQL, id, step, node, answer, GuestGone)
 		first = tag.RowsAffected() > 0

@@ -44,7 +44,8 @@ func TestATurnIsAnsweredOnce(t *testing.T) {
 	}
 	answer := func(step postgres.GuestStep, node string, want bool) {
 		t.Helper()
-		if first, err := g.Answer(t.Context(), id, step, node, json.RawMessage(`{"addr": "1.2.3.4"}`)); err != nil || first != want {
+		if first, err := g.Answer(t.Context(), id, step, node, json.RawMessage(`{"addr": "1.2.3.4"}`)); err != nil ||
+			first != want {
 			t.Errorf("the answer of %s counts: %v, %v; want %v", node, first, err, want)
 		}
 	}

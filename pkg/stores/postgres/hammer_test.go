@@ -77,7 +77,8 @@ func hammer(s *postgres.Store, rnd *rand.Rand, all []weburl.URL, by crawl.Messag
 	for _, at := range rnd.Perm(len(all))[:n] {
 		some, keys = append(some, all[at]), append(keys, all[at].Key())
 		excl = append(excl, crawl.Exclusion{URL: all[at], Reason: fmt.Sprint("reason-", rnd.IntN(3))})
-		done = append(done, crawl.Entry{Key: all[at].Key(), Verdict: crawl.VerdictDone, Status: 200 + rnd.IntN(3), At: time.Now()})
+		done = append(done, crawl.Entry{Key: all[at].Key(), Verdict: crawl.VerdictDone, Status: 200 + rnd.IntN(3),
+			At: time.Now()})
 	}
 	var err error
 	switch rnd.IntN(5) {
@@ -141,7 +142,8 @@ func TestLostConnectionsLoseNothing(t *testing.T) {
 				mu.Unlock()
 				progress <- struct{}{}
 				insist(t, &failures, func() (struct{}, error) {
-					return struct{}{}, s.AttemptLog().Append(ctx, crawl.LogLine{Job: "job", At: time.Now(), URL: part[0], Verdict: crawl.VerdictDone})
+					return struct{}{}, s.AttemptLog().Append(ctx,
+						crawl.LogLine{Job: "job", At: time.Now(), URL: part[0], Verdict: crawl.VerdictDone})
 				})
 			}
 		})

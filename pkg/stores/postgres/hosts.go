@@ -35,24 +35,25 @@ func (h *Hosts) Hosts(ctx context.Context, keys ...string) ([]crawl.Host, error)
 	if len(keys) == 0 {
 		return out, nil
 	}
-	err := h.s.do(ctx, fmt.Sprintf("read %d host records, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
-		rows, err := h.s.pool.Query(ctx, hostsSQL, asked)
-		if err != nil {
-			return err
-		}
-		var ord int64
-		var record []byte
-		_, err = pgx.ForEachRow(rows, []any{&ord, &record}, func() error {
-			var rec crawl.Host
-			if err := crawl.DecodeValue(record, &rec); err != nil {
-				return fmt.Errorf("record of host %s: %w", keys[ord-1], err)
+	err := h.s.do(ctx, fmt.Sprintf("read %d host records, the first %s", len(keys), keys[0]),
+		func(ctx context.Context) error {
+			rows, err := h.s.pool.Query(ctx, hostsSQL, asked)
+			if err != nil {
+				return err
 			}
-			rec.Key = keys[ord-1]
-			out[ord-1] = rec
-			return nil
+			var ord int64
+			var record []byte
+			_, err = pgx.ForEachRow(rows, []any{&ord, &record}, func() error {
+				var rec crawl.Host
+				if err := crawl.DecodeValue(record, &rec); err != nil {
+					return fmt.Errorf("record of host %s: %w", keys[ord-1], err)
+				}
+				rec.Key = keys[ord-1]
+				out[ord-1] = rec
+				return nil
+			})
+			return err
 		})
-		return err
-	})
 	return out, err
 }
 
@@ -80,9 +81,10 @@ func (h *Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
 	for i, k := range keys {
 		records[i] = last[k]
 	}
-	return h.s.do(ctx, fmt.Sprintf("write %d host records, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
-		return h.s.write(ctx, nil, putHostsSQL, keys, records)
-	})
+	return h.s.do(ctx, fmt.Sprintf("write %d host records, the first %s", len(keys), keys[0]),
+		func(ctx context.Context) error {
+			return h.s.write(ctx, nil, putHostsSQL, keys, records)
+		})
 }
 
 // Robots implements crawl.RobotsStore.
@@ -111,7 +113,8 @@ func (h *Hosts) PutRobots(ctx context.Context, r crawl.Robots) error {
 			INSERT INTO robots (origin, state, status, fetched, expires, body, job) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (origin) DO UPDATE SET state = excluded.state, status = excluded.status, fetched = excluded.fetched,
 				expires = excluded.expires, body = excluded.body, job = excluded.job`
-		_, err := h.s.pool.Exec(ctx, sql, indexed(r.Origin), int16(r.State), int32(r.Status), r.FetchedAt, r.Expires, r.Body, r.Job)
+		_, err := h.s.pool.Exec(ctx, sql, indexed(r.Origin), int16(r.State), int32(r.Status), r.FetchedAt, r.Expires, r.Body,
+			r.Job)
 		return err
 	})
 }

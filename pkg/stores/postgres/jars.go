@@ -82,7 +82,8 @@ func (j *Jars) PutJar(ctx context.Context, job crawl.JobID, jar *crawl.Jar) (ver
 }
 
 // putJar changes one row. refused is the answer to whoever comes too late.
-func putJar(ctx context.Context, tx pgx.Tx, number int32, jar *crawl.Jar, data []byte) (version uint64, refused, err error) {
+func putJar(ctx context.Context, tx pgx.Tx, number int32, jar *crawl.Jar,
+	data []byte) (version uint64, refused, err error) {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1, $2)`, int32(jarLock), number); err != nil {
 		return 0, nil, err
 	}

@@ -90,7 +90,8 @@ func scanJob(row pgx.CollectableRow) (crawl.JobInfo, error) {
 	var ended, deleted *time.Time
 	var epoch, first int32
 	var data *string
-	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &epoch, &data, &deleted, &first); err != nil {
+	if err := row.Scan(&info.ID, &info.Number, &info.State, &info.Created, &ended, &epoch, &data, &deleted,
+		&first); err != nil {
 		return info, err
 	}
 	if ended != nil {

@@ -15,7 +15,8 @@ import (
 func aJob(id crawl.JobID) *crawl.Job {
 	j := crawl.DefaultJob()
 	j.ID, j.Seeds, j.Include = id, []string{"http://a.test/"}, []string{"\x00|a+"}
-	j.Rules = []crawl.SiteRule{{Name: "r", Fields: []crawl.FieldRule{{Name: "f", CSS: "h1"}}, Links: []crawl.LinkWeight{{Match: "x", Weight: 3}}}}
+	j.Rules = []crawl.SiteRule{{Name: "r", Fields: []crawl.FieldRule{{Name: "f", CSS: "h1"}},
+		Links: []crawl.LinkWeight{{Match: "x", Weight: 3}}}}
 	return &j
 }
 
@@ -56,7 +57,8 @@ func TestJobsHaveStates(t *testing.T) {
 		}
 	}
 	wantState(crawl.JobRunning)
-	for _, state := range []crawl.JobState{crawl.JobPaused, crawl.JobRunning, crawl.JobStopped, crawl.JobEnded, crawl.JobRunning} {
+	for _, state := range []crawl.JobState{crawl.JobPaused, crawl.JobRunning, crawl.JobStopped, crawl.JobEnded,
+		crawl.JobRunning} {
 		check(t, jobs.SetState(ctx, "states", state))
 		wantState(state)
 	}

@@ -65,11 +65,13 @@ func TestLateWritesOfAFormerLifeAreRefused(t *testing.T) {
 }
 
 // lateWrites are the calls of handlers that are refused; epoch is that of what they carry.
-func lateWrites(s *postgres.Store, job crawl.JobID, u []weburl.URL) map[string]func(ctx context.Context, epoch uint32) error {
+func lateWrites(s *postgres.Store, job crawl.JobID, u []weburl.URL) map[string]func(ctx context.Context,
+	epoch uint32) error {
 	none := func([]byte, []byte) bool { return false }
 	return map[string]func(ctx context.Context, epoch uint32) error{
 		"Finish": func(ctx context.Context, epoch uint32) error {
-			return s.URLs().Finish(ctx, job, crawl.Entry{Key: u[0].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, Epoch: epoch})
+			return s.URLs().Finish(ctx, job,
+				crawl.Entry{Key: u[0].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200, Epoch: epoch})
 		},
 		"Reopen": func(ctx context.Context, _ uint32) error { return s.URLs().Reopen(ctx, job, u[1].Key()) },
 		"Claim of content": func(ctx context.Context, _ uint32) error {
@@ -91,7 +93,8 @@ func lateWrites(s *postgres.Store, job crawl.JobID, u []weburl.URL) map[string]f
 }
 
 // lateNotes are the calls that are gathered.
-func lateNotes(s *postgres.Store, job crawl.JobID, u weburl.URL) map[string]func(ctx context.Context, epoch uint32) error {
+func lateNotes(s *postgres.Store, job crawl.JobID, u weburl.URL) map[string]func(ctx context.Context,
+	epoch uint32) error {
 	return map[string]func(ctx context.Context, epoch uint32) error{
 		"Append": func(ctx context.Context, epoch uint32) error {
 			return s.AttemptLog().Append(ctx, crawl.LogLine{Job: job, URL: u, Epoch: epoch})

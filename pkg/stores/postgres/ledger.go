@@ -96,17 +96,20 @@ func (u *URLs) finish(ctx context.Context, job crawl.JobID, entries []crawl.Entr
 		}
 		return entries[i].At
 	}
-	return u.change(ctx, job, "finish", len(entries), func(i int) weburl.Key { return entries[i].Key }, finishSQL, func(b *batch) []any {
-		return append([]any{column(b, at), column(b, func(i int) int16 { return int16(entries[i].Verdict) }),
-			column(b, func(i int) int16 { return int16(entries[i].Kind) }), column(b, func(i int) int32 { return int32(entries[i].Status) }),
-			column(b, func(i int) int32 { return int32(entries[i].Attempts) }),
-			column(b, func(i int) *string { return optional(entries[i].Reason, maxReason) })}, keptBeside(b, entries)...)
-	})
+	return u.change(ctx, job, "finish", len(entries), func(i int) weburl.Key { return entries[i].Key }, finishSQL,
+		func(b *batch) []any {
+			return append([]any{column(b, at), column(b, func(i int) int16 { return int16(entries[i].Verdict) }),
+				column(b, func(i int) int16 { return int16(entries[i].Kind) }),
+				column(b, func(i int) int32 { return int32(entries[i].Status) }),
+				column(b, func(i int) int32 { return int32(entries[i].Attempts) }),
+				column(b, func(i int) *string { return optional(entries[i].Reason, maxReason) })}, keptBeside(b, entries)...)
+		})
 }
 
 func checkOutcome(e *crawl.Entry) error {
 	if !e.Verdict.Final() || e.Status < 0 || e.Status > math.MaxUint16 || e.Attempts < 0 || e.Attempts > math.MaxInt32 {
-		return fmt.Errorf("finish URL %s: verdict %v, status %d, attempts %d are no final outcome", e.Key, e.Verdict, e.Status, e.Attempts)
+		return fmt.Errorf("finish URL %s: verdict %v, status %d, attempts %d are no final outcome", e.Key, e.Verdict,
+			e.Status, e.Attempts)
 	}
 	return nil
 }
@@ -118,7 +121,8 @@ func (u *URLs) Reopen(ctx context.Context, job crawl.JobID, keys ...weburl.Key) 
 }
 
 // changeKeys is change on the servers that have the keys.
-func (u *URLs) changeKeys(ctx context.Context, job crawl.JobID, what string, keys []weburl.Key, sql string, columns func(*batch) []any) error {
+func (u *URLs) changeKeys(ctx context.Context, job crawl.JobID, what string, keys []weburl.Key, sql string,
+	columns func(*batch) []any) error {
 	return onServers(u.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
 		return (&URLs{at}).change(ctx, job, what, len(part), func(i int) weburl.Key { return part[i] }, sql, columns)
 	})

@@ -23,7 +23,8 @@ const leftOutColumns = `
 		AND u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme + `' AND `
 
 // leftOutSQL passes over URLs of other schemes, which nothing admits.
-const leftOutSQL = leftOutColumns + `u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme + `' AND (u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
+const leftOutSQL = leftOutColumns + `u.left_out IS DISTINCT FROM '` + crawl.ReasonScheme +
+	`' AND (u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
 
 const whyLeftOutSQL = leftOutColumns + `u.host = $2 AND u.hash = $3`
 
@@ -31,13 +32,15 @@ const whyLeftOutSQL = leftOutColumns + `u.host = $2 AND u.hash = $3`
 const walkSettings = `SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL max_parallel_workers_per_gather = 0`
 
 // LeftOut implements crawl.LeftOuts. A call reads on until it has found enough: it has no time limit but its context.
-func (u *URLs) LeftOut(ctx context.Context, job crawl.JobID, after weburl.Key, n int) (list []crawl.LeftOut, err error) {
+func (u *URLs) LeftOut(ctx context.Context, job crawl.JobID, after weburl.Key,
+	n int) (list []crawl.LeftOut, err error) {
 	return walk(u.s, after, n, func(at *Store, n int) ([]crawl.LeftOut, error) {
 		return (&URLs{at}).leftOut(ctx, job, after, n)
 	})
 }
 
-func (u *URLs) leftOut(ctx context.Context, job crawl.JobID, after weburl.Key, n int) (list []crawl.LeftOut, err error) {
+func (u *URLs) leftOut(ctx context.Context, job crawl.JobID, after weburl.Key,
+	n int) (list []crawl.LeftOut, err error) {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return nil, err
@@ -84,25 +87,26 @@ func collectLeftOut(job crawl.JobID, rows pgx.Rows) (list []crawl.LeftOut, err e
 	var epoch int32
 	var rule, reason, referrer *string
 	var depth *int32
-	_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored, &dismissed, &epoch, &rule, &reason, &depth, &referrer}, func() error {
-		at, err := storedURL(&url)
-		if err != nil {
+	_, err = pgx.ForEachRow(rows, []any{&url, &kind, &stored, &dismissed, &epoch, &rule, &reason, &depth, &referrer},
+		func() error {
+			at, err := storedURL(&url)
+			if err != nil {
+				return err
+			}
+			l := crawl.LeftOut{Reason: text(reason), Rule: text(rule), Dismissed: dismissed}
+			if l.Task, err = restoreTask(job, at, crawl.Kind(kind), stored); err != nil {
+				return err
+			}
+			if l.Task.Repeat, l.Task.Epoch = false, uint32(epoch); epoch == 1 {
+				l.Task.Epoch = 0
+			}
+			if depth != nil {
+				l.Task.Depth = int(*depth)
+				err = l.Task.Referrer.UnmarshalText([]byte(text(referrer)))
+			}
+			list = append(list, l)
 			return err
-		}
-		l := crawl.LeftOut{Reason: text(reason), Rule: text(rule), Dismissed: dismissed}
-		if l.Task, err = restoreTask(job, at, crawl.Kind(kind), stored); err != nil {
-			return err
-		}
-		if l.Task.Repeat, l.Task.Epoch = false, uint32(epoch); epoch == 1 {
-			l.Task.Epoch = 0
-		}
-		if depth != nil {
-			l.Task.Depth = int(*depth)
-			err = l.Task.Referrer.UnmarshalText([]byte(text(referrer)))
-		}
-		list = append(list, l)
-		return err
-	})
+		})
 	return list, err
 }
 

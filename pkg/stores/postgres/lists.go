@@ -21,13 +21,15 @@ const entriesAfterSQL = `SELECT u.host, u.hash, url, ` + entryColumns + `,
 	FROM urls u WHERE u.job = $1 AND (u.host, u.hash) > ($2, $3) ORDER BY u.host, u.hash LIMIT $4`
 
 // EntriesAfter implements crawl.EntryList. It walks along the index.
-func (u *URLs) EntriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key, limit int) (list []crawl.LedgerRow, err error) {
+func (u *URLs) EntriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key,
+	limit int) (list []crawl.LedgerRow, err error) {
 	return walk(u.s, after, limit, func(at *Store, n int) ([]crawl.LedgerRow, error) {
 		return (&URLs{at}).entriesAfter(ctx, job, after, n)
 	})
 }
 
-func (u *URLs) entriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key, limit int) (list []crawl.LedgerRow, err error) {
+func (u *URLs) entriesAfter(ctx context.Context, job crawl.JobID, after weburl.Key,
+	limit int) (list []crawl.LedgerRow, err error) {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return nil, err

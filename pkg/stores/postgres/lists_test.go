@@ -26,7 +26,8 @@ func TestAPageOfAListReadsNoWholeTable(t *testing.T) {
 		planCase
 		want string
 	}{
-		"entries":  {postgres.WalkSettings, planCase{postgres.EntriesAfterSQL, []any{job, host, hash, 100}}, "ROW(host, hash) > ROW("},
+		"entries": {postgres.WalkSettings, planCase{postgres.EntriesAfterSQL, []any{job, host, hash, 100}},
+			"ROW(host, hash) > ROW("},
 		"lines":    {"", planCase{postgres.LinesFromSQL, []any{job, "(0,5)", "(2,0)", 100}}, "Tid Range Scan"},
 		"attempts": {"", planCase{postgres.AttemptsFromSQL, []any{job, host, hash, "(0,0)", 20}}, "Index Cond: ((host ="},
 	} {
@@ -45,7 +46,8 @@ func TestAPageOfAListReadsNoWholeTable(t *testing.T) {
 		})
 	}
 	t.Run("control: a page by number reads all before it", func(t *testing.T) {
-		p := plan(t, connect(t, url), planCase{`SELECT url FROM attempts WHERE job = $1 ORDER BY at OFFSET $2 LIMIT 10`, []any{job, 5000}})
+		p := plan(t, connect(t, url), planCase{`SELECT url FROM attempts WHERE job = $1 ORDER BY at OFFSET $2 LIMIT 10`,
+			[]any{job, 5000}})
 		if !readsAll.MatchString(p) {
 			t.Errorf("no walk was noticed in\n%s", p)
 		}
@@ -62,7 +64,8 @@ func TestALogOfManyWindows(t *testing.T) {
 	}
 	lines[0].Detail = ""
 	check(t, s.AttemptLog().Append(ctx, lines...))
-	if size := ask[int64](t, sharedDatabase(t), `SELECT pg_relation_size('attempts_' || number) FROM jobs WHERE id = 'job'`); size < 3<<20 {
+	if size := ask[int64](t, sharedDatabase(t),
+		`SELECT pg_relation_size('attempts_' || number) FROM jobs WHERE id = 'job'`); size < 3<<20 {
 		t.Fatalf("the log has %d bytes, which is one window", size)
 	}
 	for _, limit := range []int{n + 1, 1700} {

@@ -37,7 +37,8 @@ func (j *Jobs) life(ctx context.Context, id crawl.JobID) (l life, known bool, er
 	asked := time.Now()
 	l = life{}
 	var servers int
-	err = j.s.pool.QueryRow(ctx, lifeSQL, indexed(string(id))).Scan(&l.number, &l.first, &l.records, &l.created, &l.dead, &servers)
+	err = j.s.pool.QueryRow(ctx, lifeSQL, indexed(string(id))).Scan(&l.number, &l.first, &l.records, &l.created, &l.dead,
+		&servers)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return life{}, false, nil
 	}
@@ -129,7 +130,8 @@ func (j *Jobs) number(ctx context.Context, id crawl.JobID) (int32, error) {
 			return err
 		}
 		var n int32
-		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number", indexed(string(id))).Scan(&n)
+		err := tx.QueryRow(ctx, "INSERT INTO jobs (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number",
+			indexed(string(id))).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -167,21 +169,24 @@ func (j *Jobs) revive(ctx context.Context, id crawl.JobID) error {
 		}
 		var former, number int32
 		var dead, gone bool
-		err := tx.QueryRow(ctx, `SELECT number, deleted IS NOT NULL, gone FROM jobs WHERE id = $1 FOR UPDATE`, indexed(string(id))).Scan(&former, &dead, &gone)
+		err := tx.QueryRow(ctx, `SELECT number, deleted IS NOT NULL, gone FROM jobs WHERE id = $1 FOR UPDATE`,
+			indexed(string(id))).Scan(&former, &dead, &gone)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows) || err == nil && !dead:
 			return nil
 		case err != nil:
 			return err
 		case !gone:
-			return crawl.Permanent(fmt.Errorf("job %q is being deleted: `whirlpool delete %s --cluster` brings that to its end", id, id))
+			return crawl.Permanent(fmt.Errorf("job %q is being deleted: `whirlpool delete %s --cluster` brings that to its end",
+				id, id))
 		}
 		const sql = `UPDATE jobs SET number = DEFAULT, spec = NULL, sweep = NULL, state = 'running', created = now(), ended = NULL, deleted = NULL, gone = false,
 			first_epoch = epoch + 1, record_life = epoch + 1, epoch = epoch + 1 WHERE id = $1 RETURNING number`
 		if err := tx.QueryRow(ctx, sql, indexed(string(id))).Scan(&number); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO retired_numbers (number, id) VALUES ($1, $2)`, former, indexed(string(id))); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO retired_numbers (number, id) VALUES ($1, $2)`, former,
+			indexed(string(id))); err != nil {
 			return err
 		}
 		return addPartition(ctx, tx, number)

@@ -73,7 +73,8 @@ func TestADeletedJobBeginsAnew(t *testing.T) {
 	for _, e := range erased {
 		rows[e.Table] = e.Rows
 	}
-	if rows["urls"] != int64(len(urls)) || rows["attempts"] != 1 || rows["budgets"] != 1 || rows["job_revisions"] != 1 || rows["tallies"] == 0 {
+	if rows["urls"] != int64(len(urls)) || rows["attempts"] != 1 || rows["budgets"] != 1 || rows["job_revisions"] != 1 ||
+		rows["tallies"] == 0 {
 		t.Errorf("erased %v", erased)
 	}
 	if list, err := s.Jobs().List(ctx); err != nil || len(list) != 0 {

@@ -17,7 +17,8 @@ func TestARefusedLoginIsNotReportedAsUnreachable(t *testing.T) {
 		refused bool
 		says    string
 	}{
-		"no such user":     {func(u *url.URL) { u.User = url.UserPassword("nobody_here", "x") }, true, "user nobody_here: check postgres.url"},
+		"no such user": {func(u *url.URL) { u.User = url.UserPassword("nobody_here", "x") }, true,
+			"user nobody_here: check postgres.url"},
 		"no such database": {func(u *url.URL) { u.Path = "/not_there" }, true, "no database not_there"},
 		"not there":        {func(u *url.URL) { u.Host = "127.0.0.1:1" }, false, "127.0.0.1:1"},
 	} {

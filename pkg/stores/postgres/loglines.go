@@ -80,7 +80,8 @@ func hostNumbers(hostKeys []string) []int64 {
 
 // Lines calls each with the selected log lines of a job from an offset on, about in the order in which they were
 // written, like crawl.log, and the offset behind each. It holds one line at a time. An error of each stops it.
-func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64, each func(l *crawl.LogLine, next int64) error) error {
+func (l *AttemptLog) Lines(ctx context.Context, job crawl.JobID, s crawl.LogSelection, from int64,
+	each func(l *crawl.LogLine, next int64) error) error {
 	_, err := l.lines(ctx, job, s, from, "", each)
 	return err
 }

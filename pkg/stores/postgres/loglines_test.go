@@ -18,7 +18,8 @@ func TestLinesOfAJobsLog(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 4, 2)
 	line := func(i int, v crawl.Verdict, reason string) crawl.LogLine {
-		return crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: v, Reason: reason, Status: []int{200, 0, 0, 404}[i]}
+		return crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: v, Reason: reason,
+			Status: []int{200, 0, 0, 404}[i]}
 	}
 	check(t, s.AttemptLog().Append(ctx, line(0, crawl.VerdictDone, ""), line(1, crawl.VerdictExcluded, crawl.ReasonScope),
 		line(2, crawl.VerdictExcluded, crawl.ReasonDepth), line(3, crawl.VerdictFailed, crawl.ReasonTimeout)))
@@ -30,18 +31,20 @@ func TestLinesOfAJobsLog(t *testing.T) {
 		s    crawl.LogSelection
 		want []int
 	}{
-		"all":              {"job", crawl.LogSelection{}, []int{0, 1, 2, 3}},
-		"of a verdict":     {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictExcluded}}, []int{1, 2}},
-		"of two verdicts":  {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone, crawl.VerdictFailed}}, []int{0, 3}},
-		"for a reason":     {"job", crawl.LogSelection{Reasons: []string{crawl.ReasonDepth}}, []int{2}},
-		"for none":         {"job", crawl.LogSelection{Reasons: []string{""}}, []int{0}},
-		"of both, neither": {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone}, Reasons: []string{crawl.ReasonDepth}}, nil},
-		"of a host":        {"job", crawl.LogSelection{Hosts: []string{u[2].HostKey()}}, ofHost(u, u[2].HostKey())},
-		"since and until":  {"job", crawl.LogSelection{Since: time.Unix(1001, 0), Until: time.Unix(1003, 0)}, []int{1, 2}},
-		"a part of a URL":  {"job", crawl.LogSelection{URL: u[1].String()}, []int{1}},
-		"with a status":    {"job", crawl.LogSelection{Statuses: []int{404}}, []int{3}},
-		"of a class":       {"job", crawl.LogSelection{Statuses: []int{4, 200}}, []int{0, 3}},
-		"unknown job":      {"unknown", crawl.LogSelection{}, nil},
+		"all":          {"job", crawl.LogSelection{}, []int{0, 1, 2, 3}},
+		"of a verdict": {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictExcluded}}, []int{1, 2}},
+		"of two verdicts": {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone, crawl.VerdictFailed}},
+			[]int{0, 3}},
+		"for a reason": {"job", crawl.LogSelection{Reasons: []string{crawl.ReasonDepth}}, []int{2}},
+		"for none":     {"job", crawl.LogSelection{Reasons: []string{""}}, []int{0}},
+		"of both, neither": {"job", crawl.LogSelection{Verdicts: []crawl.Verdict{crawl.VerdictDone},
+			Reasons: []string{crawl.ReasonDepth}}, nil},
+		"of a host":       {"job", crawl.LogSelection{Hosts: []string{u[2].HostKey()}}, ofHost(u, u[2].HostKey())},
+		"since and until": {"job", crawl.LogSelection{Since: time.Unix(1001, 0), Until: time.Unix(1003, 0)}, []int{1, 2}},
+		"a part of a URL": {"job", crawl.LogSelection{URL: u[1].String()}, []int{1}},
+		"with a status":   {"job", crawl.LogSelection{Statuses: []int{404}}, []int{3}},
+		"of a class":      {"job", crawl.LogSelection{Statuses: []int{4, 200}}, []int{0, 3}},
+		"unknown job":     {"unknown", crawl.LogSelection{}, nil},
 	} {
 		var got []int
 		check(t, s.AttemptLog().Lines(ctx, tc.job, tc.s, 0, func(l *crawl.LogLine, _ int64) error {
@@ -76,26 +79,30 @@ func TestReasonsAndWhatEndedByThem(t *testing.T) {
 	if _, err := s.URLs().Claim(ctx, "job", id("one"), tasks); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.URLs().Exclude(ctx, "job", id("one"), []crawl.Exclusion{{URL: u[4], Reason: crawl.ReasonScope}}); err != nil {
+	if _, err := s.URLs().Exclude(ctx, "job", id("one"),
+		[]crawl.Exclusion{{URL: u[4], Reason: crawl.ReasonScope}}); err != nil {
 		t.Fatal(err)
 	}
 	end := func(i int, v crawl.Verdict, reason string) crawl.Entry {
 		return crawl.Entry{Key: u[i].Key(), Verdict: v, Reason: reason}
 	}
-	check(t, s.URLs().Finish(ctx, "job", end(0, crawl.VerdictDone, ""), end(1, crawl.VerdictRefused, crawl.ReasonMediaType),
-		end(2, crawl.VerdictRefused, crawl.ReasonPrivateAddress)))
+	check(t, s.URLs().Finish(ctx, "job", end(0, crawl.VerdictDone, ""),
+		end(1, crawl.VerdictRefused, crawl.ReasonMediaType), end(2, crawl.VerdictRefused, crawl.ReasonPrivateAddress)))
 	got, err := s.URLs().Reasons(ctx, "job")
 	check(t, err)
-	want := []postgres.Why{{Verdict: crawl.VerdictDone, URLs: 1}, {Verdict: crawl.VerdictRefused, Reason: crawl.ReasonMediaType, URLs: 1},
-		{Verdict: crawl.VerdictRefused, Reason: crawl.ReasonPrivateAddress, URLs: 1}, {Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScope, URLs: 1}}
+	want := []postgres.Why{{Verdict: crawl.VerdictDone, URLs: 1},
+		{Verdict: crawl.VerdictRefused, Reason: crawl.ReasonMediaType, URLs: 1},
+		{Verdict: crawl.VerdictRefused, Reason: crawl.ReasonPrivateAddress, URLs: 1},
+		{Verdict: crawl.VerdictExcluded, Reason: crawl.ReasonScope, URLs: 1}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	var again []crawl.Task
-	check(t, s.URLs().Settled(ctx, "job", []crawl.Verdict{crawl.VerdictRefused}, []string{crawl.ReasonPrivateAddress}, func(t crawl.Task) error {
-		again = append(again, t)
-		return nil
-	}))
+	check(t, s.URLs().Settled(ctx, "job", []crawl.Verdict{crawl.VerdictRefused}, []string{crawl.ReasonPrivateAddress},
+		func(t crawl.Task) error {
+			again = append(again, t)
+			return nil
+		}))
 	if len(again) != 1 || again[0].URL != u[2] || again[0].Depth != 2 || again[0].Referrer != u[0] || !again[0].Repeat {
 		t.Errorf("got %+v, want the task of %s as it was claimed", again, u[2])
 	}
@@ -106,7 +113,8 @@ func TestALateLineOfALogThatIsFollowed(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	u := manyURLs(t, 0, 4, 1)
 	write := func(i int) {
-		check(t, s.AttemptLog().Append(ctx, crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: crawl.VerdictDone, Status: 200}))
+		check(t, s.AttemptLog().Append(ctx,
+			crawl.LogLine{Job: "job", URL: u[i], At: time.Unix(int64(1000+i), 0), Verdict: crawl.VerdictDone, Status: 200}))
 	}
 	write(0)
 	db, err := pgx.Connect(ctx, sharedDatabase(t))
@@ -116,16 +124,18 @@ func TestALateLineOfALogThatIsFollowed(t *testing.T) {
 	check(t, err)
 	_, err = late.Exec(ctx, `INSERT INTO attempts SELECT * FROM attempts`)
 	check(t, err)
-	_, err = late.Exec(ctx, `UPDATE attempts SET url = $1 WHERE xmin::text = pg_current_xact_id()::xid::text`, u[3].String())
+	_, err = late.Exec(ctx, `UPDATE attempts SET url = $1 WHERE xmin::text = pg_current_xact_id()::xid::text`,
+		u[3].String())
 	check(t, err)
 
 	following, stop := context.WithCancel(ctx)
 	lines, ended := make(chan weburl.URL), make(chan error, 1)
 	go func() {
-		ended <- s.AttemptLog().Follow(following, "job", crawl.LogSelection{}, 0, time.Millisecond, func(l *crawl.LogLine, _ int64) error {
-			lines <- l.URL
-			return nil
-		})
+		ended <- s.AttemptLog().Follow(following, "job", crawl.LogSelection{}, 0, time.Millisecond,
+			func(l *crawl.LogLine, _ int64) error {
+				lines <- l.URL
+				return nil
+			})
 	}()
 	next := func(want weburl.URL) {
 		t.Helper()

@@ -32,7 +32,8 @@ const (
 func tid(offset int64) string { return fmt.Sprintf("(%d,%d)", offset/blockLines, offset%blockLines) }
 
 // LinesFrom implements crawl.LogList.
-func (l *AttemptLog) LinesFrom(ctx context.Context, job crawl.JobID, from int64, limit int) (lines []crawl.LogLine, next int64, err error) {
+func (l *AttemptLog) LinesFrom(ctx context.Context, job crawl.JobID, from int64,
+	limit int) (lines []crawl.LogLine, next int64, err error) {
 	next = max(from, 0)
 	number, known, err := l.s.jobs.find(ctx, job)
 	if err != nil || !known {
@@ -59,7 +60,8 @@ func (l *AttemptLog) LinesFrom(ctx context.Context, job crawl.JobID, from int64,
 }
 
 // AttemptsFrom implements crawl.LogList.
-func (l *AttemptLog) AttemptsFrom(ctx context.Context, job crawl.JobID, u weburl.URL, from int64, limit int) (lines []crawl.LogLine, next int64, err error) {
+func (l *AttemptLog) AttemptsFrom(ctx context.Context, job crawl.JobID, u weburl.URL, from int64,
+	limit int) (lines []crawl.LogLine, next int64, err error) {
 	next = max(from, 0)
 	number, known, err := l.s.jobs.find(ctx, job)
 	if err != nil || !known {

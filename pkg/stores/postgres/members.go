@@ -91,7 +91,8 @@ func (r *memberRow) over(t *ring.Table) bool {
 // refuse changes the rows that t asks to, those of the dead first.
 func (m *Members) refuse(ctx context.Context, t *ring.Table, rows []memberRow) error {
 	epoch := int64(t.Epoch())
-	rows = slices.DeleteFunc(rows, func(r memberRow) bool { return r.node == "" || r.fenced || !r.over(t) && r.floor >= epoch })
+	rows = slices.DeleteFunc(rows,
+		func(r memberRow) bool { return r.node == "" || r.fenced || !r.over(t) && r.floor >= epoch })
 	slices.SortStableFunc(rows, func(a, b memberRow) int { return cmp.Compare(order(b.over(t)), order(a.over(t))) })
 	for _, r := range rows {
 		over := r.over(t)
@@ -104,7 +105,8 @@ func (m *Members) refuse(ctx context.Context, t *ring.Table, rows []memberRow) e
 			return err
 		}
 		if over {
-			m.s.log.Info("the writes of a node are refused from now on", "node", r.node, "incarnation", r.incarnation, "epoch", epoch)
+			m.s.log.Info("the writes of a node are refused from now on", "node", r.node, "incarnation", r.incarnation,
+				"epoch", epoch)
 		}
 	}
 	return nil

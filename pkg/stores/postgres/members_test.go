@@ -97,7 +97,8 @@ func wantRefused(t *testing.T, s *postgres.Store, why string) {
 	for name, write := range writes(t, s) {
 		err := write()
 		var wait *bus.RetryError
-		if !errors.Is(err, ring.ErrFenced) || !errors.As(err, &wait) || wait.After <= 0 || !wait.Expected || crawl.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), why) {
+		if !errors.Is(err, ring.ErrFenced) || !errors.As(err, &wait) || wait.After <= 0 || !wait.Expected ||
+			crawl.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), why) {
 			t.Errorf("%s: error %v; want a *bus.RetryError of ring.ErrFenced that says %q", name, err, why)
 		}
 		if retry, _ := bus.Disposition(err, 1000); !retry {
@@ -124,7 +125,8 @@ func TestWritesCountForMembersUnderANewTableOnly(t *testing.T) {
 	nothing := func(why string) {
 		t.Helper()
 		wantRefused(t, s, why)
-		if n := ask[int64](t, url, "SELECT (SELECT count(*) FROM urls) + (SELECT count(*) FROM hosts) + (SELECT count(*) FROM tallies)"); n != 0 {
+		if n := ask[int64](t, url, "SELECT (SELECT count(*) FROM urls) + (SELECT count(*) FROM hosts) + (SELECT count(*) "+
+			"FROM tallies)"); n != 0 {
 			t.Errorf("%d rows were written by refused statements", n)
 		}
 	}
@@ -228,7 +230,8 @@ func TestRaiseWaitsForWhatWasAdmitted(t *testing.T) {
 		t.Error("Raise returned while a claim that was admitted under the old table was being written")
 	}
 	t.Run("control: without its lock a write comes late", func(t *testing.T) {
-		execute(t, url, `DO $$ BEGIN EXECUTE regexp_replace(pg_get_functiondef('admit'::regproc), 'PERFORM pg_advisory_xact_lock_shared[^;]*;', ''); END $$`)
+		execute(t, url,
+			`DO $$ BEGIN EXECUTE regexp_replace(pg_get_functiondef('admit'::regproc), 'PERFORM pg_advisory_xact_lock_shared[^;]*;', ''); END $$`)
 		if !raiseBesideAWrite(t, url, join(t, table, "c", 7), "d") {
 			t.Error("the late write was not noticed")
 		}
@@ -245,14 +248,17 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 	s := writer(t, url, &current)
 	check(t, s.Members().Enter(ctx, k))
 	u := mustParse(t, "http://"+who+".test/held-up")
-	_, err := s.URLs().Claim(ctx, job, id("first"), storetest.Tasks(job, mustParse(t, "http://"+who+".test/"))) // the job has its number
+	// the job has its number
+	_, err := s.URLs().Claim(ctx, job, id("first"), storetest.Tasks(job, mustParse(t, "http://"+who+".test/")))
 	check(t, err)
 	// Somebody has the row, and does not say whether it will stay.
 	holder := connect(t, url)
 	tx, err := holder.Begin(ctx)
 	check(t, err)
 	key := u.Key()
-	_, err = tx.Exec(ctx, `INSERT INTO urls (job, host, hash, state, changed) SELECT number, $2, $3, 3, now() FROM jobs WHERE id = $1`,
+	_,
+		err = tx.Exec(ctx,
+		`INSERT INTO urls (job, host, hash, state, changed) SELECT number, $2, $3, 3, now() FROM jobs WHERE id = $1`,
 		string(job), int64(binary.BigEndian.Uint64(key[:8])^1<<63), pgtype.UUID{Bytes: [16]byte(key[8:]), Valid: true})
 	check(t, err)
 	claimed, raised := make(chan error, 1), make(chan error, 1)
@@ -265,7 +271,8 @@ func raiseBesideAWrite(t *testing.T, url string, table *ring.Table, who string) 
 		if time.Now().After(until) {
 			t.Fatalf("%d statements should wait, and do not", n)
 		}
-		return ask[int64](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == n
+		return ask[int64](t, url,
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == n
 	}
 	for !waiting(1) {
 		runtime.Gosched()

@@ -13,7 +13,8 @@ import (
 
 const (
 	// openPassSQL reads the table, or the index of all open URLs, once, and picks what is in the ranges.
-	openPassSQL = `SELECT u.job, u.url, u.kind, u.task FROM urls u WHERE u.state = 1 AND u.url IS NOT NULL AND ` + picked + `$1::bigint[]) & 1 = 1`
+	openPassSQL = `SELECT u.job, u.url, u.kind, u.task FROM urls u WHERE u.state = 1 AND u.url IS NOT NULL AND ` + picked +
+		`$1::bigint[]) & 1 = 1`
 	// openRangesSQL reads what is open in each range from the index. OFFSET keeps the planner from reading all that is
 	// open once and comparing it with each range.
 	openRangesSQL = `

@@ -49,14 +49,17 @@ type planCase struct {
 
 func planCases() map[string]planCase {
 	job, now := int32(1), time.Now()
-	jobs, hosts, hashes := []int32{1, 1}, []int64{1, 2}, []string{"a3cca2b2-aa1e-3b5b-3b5a-ad99a8529074", "a3cca2b2-aa1e-3b5b-3b5a-ad99a8529075"}
+	jobs, hosts, hashes := []int32{1, 1}, []int64{1, 2},
+		[]string{"a3cca2b2-aa1e-3b5b-3b5a-ad99a8529074", "a3cca2b2-aa1e-3b5b-3b5a-ad99a8529075"}
 	urls, tasks, small := []string{"u", "v"}, [][]byte{nil, nil}, []int16{0, 0}
 	id := make([]byte, 24)
 	return map[string]planCase{
-		"claim":   {postgres.ClaimSQL, []any{job, hosts, hashes, int64(1), now, urls, small, tasks}},
-		"exclude": {postgres.ExcludeSQL, []any{job, hosts, hashes, int64(1), now, urls, urls, small, tasks, []int32{1, 1}, urls}},
-		"finish": {postgres.FinishSQL, []any{job, hosts, hashes, []time.Time{now, now}, []int16{1, 1}, small, []int32{200, 200},
-			[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks, []int32{0, 1}, []bool{true, false}, []bool{true, false}}},
+		"claim": {postgres.ClaimSQL, []any{job, hosts, hashes, int64(1), now, urls, small, tasks}},
+		"exclude": {postgres.ExcludeSQL,
+			[]any{job, hosts, hashes, int64(1), now, urls, urls, small, tasks, []int32{1, 1}, urls}},
+		"finish": {postgres.FinishSQL,
+			[]any{job, hosts, hashes, []time.Time{now, now}, []int16{1, 1}, small, []int32{200, 200},
+				[]int32{1, 1}, urls, []int32{1, 1}, urls, tasks, []int32{0, 1}, []bool{true, false}, []bool{true, false}}},
 		"revisit put":    {postgres.RevisitPutSQL, []any{job, hosts, hashes, []int32{1, 1}, hosts, tasks, urls}},
 		"revisit states": {postgres.RevisitStatesSQL, []any{job, hosts, hashes}},
 		"revisit drop":   {postgres.RevisitDropSQL, []any{job, hosts, hashes}},

@@ -93,9 +93,10 @@ func (q *QueueLooks) Hold(ctx context.Context, id int64, node string, held ...cr
 	if len(held) == 0 {
 		return nil
 	}
-	return onServers(q.s, held, func(h *crawl.HeldURL) weburl.Key { return h.Key }, func(at *Store, part []crawl.HeldURL, _ []int) error {
-		return (&QueueLooks{at}).hold(ctx, id, node, part)
-	})
+	return onServers(q.s, held, func(h *crawl.HeldURL) weburl.Key { return h.Key },
+		func(at *Store, part []crawl.HeldURL, _ []int) error {
+			return (&QueueLooks{at}).hold(ctx, id, node, part)
+		})
 }
 
 func (q *QueueLooks) hold(ctx context.Context, id int64, node string, held []crawl.HeldURL) error {
@@ -170,7 +171,8 @@ func (q *QueueLooks) Close(ctx context.Context, id int64) error {
 
 // Unheld hands the URLs to each that were open when noted, are open now, and are not queued at any frontier. noted is
 // what NoteOpen returned.
-func (q *QueueLooks) Unheld(ctx context.Context, id int64, job crawl.JobID, noted int64, each func(weburl.Key, weburl.URL, crawl.Holding) error) error {
+func (q *QueueLooks) Unheld(ctx context.Context, id int64, job crawl.JobID, noted int64,
+	each func(weburl.Key, weburl.URL, crawl.Holding) error) error {
 	number, known, err := q.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -178,7 +180,10 @@ func (q *QueueLooks) Unheld(ctx context.Context, id int64, job crawl.JobID, note
 	what := fmt.Sprintf("open URLs of job %q that no frontier holds", job)
 	notedAt := make([]int64, len(q.s.ledger)) // what each server lost in a crash is missing in the sum
 	err = q.s.together(func(i int, at *Store) error {
-		return at.do(ctx, what, func(ctx context.Context) error { return at.pool.QueryRow(ctx, heldRowsSQL, id).Scan(&notedAt[i], nil) })
+		return at.do(ctx, what, func(ctx context.Context) error {
+			return at.pool.QueryRow(ctx, heldRowsSQL,
+				id).Scan(&notedAt[i], nil)
+		})
 	})
 	if err != nil {
 		return err

@@ -30,7 +30,8 @@ func TestLooksFindWhatNoFrontierHolds(t *testing.T) {
 		}
 	}
 	done := func(i int) {
-		check(s.URLs().Finish(ctx, job, crawl.Entry{Key: urls[i].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200}))
+		check(s.URLs().Finish(ctx, job,
+			crawl.Entry{Key: urls[i].Key(), State: crawl.StateDone, Verdict: crawl.VerdictDone, Status: 200}))
 	}
 	_, err := s.URLs().Claim(ctx, job, crawl.MessageID{1}, storetest.Tasks(job, urls[:6]...))
 	check(err)
@@ -53,13 +54,14 @@ func TestLooksFindWhatNoFrontierHolds(t *testing.T) {
 	}
 	_, err = s.URLs().Claim(ctx, job, crawl.MessageID{2}, storetest.Tasks(job, urls[6]))
 	check(err)
-	check(q.Hold(ctx, id, "n1", crawl.HeldURL{Key: urls[1].Key()}, crawl.HeldURL{Key: urls[2].Key(), How: crawl.HeldLeased},
-		crawl.HeldURL{Key: urls[3].Key(), How: crawl.HeldLeased}))
+	check(q.Hold(ctx, id, "n1", crawl.HeldURL{Key: urls[1].Key()},
+		crawl.HeldURL{Key: urls[2].Key(), How: crawl.HeldLeased}, crawl.HeldURL{Key: urls[3].Key(), How: crawl.HeldLeased}))
 	check(q.Hold(ctx, id, "n1", crawl.HeldURL{Key: urls[2].Key()}))
 	done(4)
 	check(q.Answer(ctx, id, crawl.LookAnswer{Node: "n1", Step: crawl.LookClosed, Unread: 3}))
 	answers, err := q.Answers(ctx, id)
-	if want := []crawl.LookAnswer{{Node: "n1", Step: crawl.LookClosed, Unread: 3}}; err != nil || !slices.Equal(answers, want) {
+	if want := []crawl.LookAnswer{{Node: "n1", Step: crawl.LookClosed, Unread: 3}}; err != nil ||
+		!slices.Equal(answers, want) {
 		t.Errorf("answers %v, %v; want %v", answers, err, want)
 	}
 	check(q.Close(ctx, id))

@@ -108,13 +108,15 @@ func (u *URLs) countAgain(ctx context.Context, job crawl.JobID) error {
 			return err
 		}
 		return pgx.BeginFunc(ctx, u.s.pool, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = on; LOCK TABLE tallies IN SHARE ROW EXCLUSIVE MODE`, pgx.QueryExecModeSimpleProtocol); err != nil {
+			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = on; LOCK TABLE tallies IN SHARE ROW EXCLUSIVE MODE`,
+				pgx.QueryExecModeSimpleProtocol); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(ctx, `DELETE FROM tallies WHERE job = $1`, number); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (`+recountSQL+`) AS c (counter, arg, n)`, number)
+			_, err := tx.Exec(ctx, `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (`+recountSQL+
+				`) AS c (counter, arg, n)`, number)
 			return err
 		})
 	})
@@ -141,7 +143,8 @@ const fingerprintSQL = `
 	WHERE f.job = $1 AND f.page_id = $2`
 
 // Fingerprint returns what is kept of a page; false if its content was never claimed.
-func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID, k weburl.Key) (f crawl.StoredFingerprint, found bool, err error) {
+func (c *ContentSet) Fingerprint(ctx context.Context, job crawl.JobID,
+	k weburl.Key) (f crawl.StoredFingerprint, found bool, err error) {
 	err = c.s.do(ctx, fmt.Sprintf("fingerprint of URL %s", k), func(ctx context.Context) error {
 		number, known, err := c.s.jobs.find(ctx, job)
 		if err != nil || !known {
@@ -175,30 +178,32 @@ type Candidate struct {
 
 // Near returns the originals of a job whose simhashes differ from simhash in at most near bits (0 to 7), the nearest
 // first: at most 64.
-func (c *ContentSet) Near(ctx context.Context, job crawl.JobID, simhash uint64, near int) (found []Candidate, err error) {
-	err = c.s.do(ctx, fmt.Sprintf("originals within %d bits of simhash %016x", near, simhash), func(ctx context.Context) error {
-		found = nil
-		number, known, err := c.s.jobs.find(ctx, job)
-		if err != nil || !known {
-			return err
-		}
-		rows, err := c.s.pool.Query(ctx, nearSQL, nearArgs(number, nil, simhash, near)...)
-		if err != nil {
-			return err
-		}
-		var last weburl.URL
-		var url string
-		var id, sketch []byte
-		var distance int16
-		_, err = pgx.ForEachRow(rows, []any{&url, &id, &sketch, &distance}, func() error {
-			u, err := weburl.Parse(url)
-			if err == nil && u != last && len(found) < maxConfirmed {
-				last, found = u, append(found, Candidate{URL: u, Distance: int(distance)})
+func (c *ContentSet) Near(ctx context.Context, job crawl.JobID, simhash uint64,
+	near int) (found []Candidate, err error) {
+	err = c.s.do(ctx, fmt.Sprintf("originals within %d bits of simhash %016x", near, simhash),
+		func(ctx context.Context) error {
+			found = nil
+			number, known, err := c.s.jobs.find(ctx, job)
+			if err != nil || !known {
+				return err
 			}
+			rows, err := c.s.pool.Query(ctx, nearSQL, nearArgs(number, nil, simhash, near)...)
+			if err != nil {
+				return err
+			}
+			var last weburl.URL
+			var url string
+			var id, sketch []byte
+			var distance int16
+			_, err = pgx.ForEachRow(rows, []any{&url, &id, &sketch, &distance}, func() error {
+				u, err := weburl.Parse(url)
+				if err == nil && u != last && len(found) < maxConfirmed {
+					last, found = u, append(found, Candidate{URL: u, Distance: int(distance)})
+				}
+				return err
+			})
 			return err
 		})
-		return err
-	})
 	return found, err
 }
 
@@ -211,10 +216,11 @@ func (c *ContentSet) Counts(ctx context.Context, job crawl.JobID) (n ContentCoun
 	if err != nil || !known {
 		return n, err
 	}
-	err = c.s.report(ctx, fmt.Sprintf("count the fingerprints of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
-		const sql = `SELECT count(*) FILTER (WHERE page_type = 0), count(*) FILTER (WHERE page_type = 1), count(*) FILTER (WHERE page_type = 2)
+	err = c.s.report(ctx, fmt.Sprintf("count the fingerprints of job %q", job),
+		func(ctx context.Context, tx pgx.Tx) error {
+			const sql = `SELECT count(*) FILTER (WHERE page_type = 0), count(*) FILTER (WHERE page_type = 1), count(*) FILTER (WHERE page_type = 2)
 			FROM fingerprints WHERE job = $1`
-		return tx.QueryRow(ctx, sql, number).Scan(&n.Originals, &n.ExactCopies, &n.NearCopies)
-	})
+			return tx.QueryRow(ctx, sql, number).Scan(&n.Originals, &n.ExactCopies, &n.NearCopies)
+		})
 	return n, err
 }

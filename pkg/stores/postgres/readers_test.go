@@ -26,7 +26,8 @@ func TestOpenTasksComeBackWhole(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 4, 3)
 	tasks := []crawl.Task{
-		{Job: job, URL: u[0], Priority: 4, Depth: 3, Redirects: 1, Referrer: u[3], Visit: 2, ETag: `"x"`, LastModified: "yesterday"},
+		{Job: job, URL: u[0], Priority: 4, Depth: 3, Redirects: 1, Referrer: u[3], Visit: 2, ETag: `"x"`,
+			LastModified: "yesterday"},
 		{Job: job, URL: u[1], Kind: crawl.KindSitemap, Seed: true, NotBefore: aTime, Attempt: 2},
 		{Job: job, URL: u[2], Depth: 1},
 	}
@@ -87,8 +88,9 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 	}
 	_, err = s.URLs().Exclude(ctx, job, id("a"), excl)
 	check(t, err)
-	check(t, s.URLs().Finish(ctx, job, crawl.Entry{Key: u[0].Key(), Verdict: crawl.VerdictGone, Kind: crawl.KindSitemap, Status: 404, Reason: "status",
-		At: aTime, Attempts: 2}))
+	check(t, s.URLs().Finish(ctx, job,
+		crawl.Entry{Key: u[0].Key(), Verdict: crawl.VerdictGone, Kind: crawl.KindSitemap, Status: 404, Reason: "status",
+			At: aTime, Attempts: 2}))
 	var keys []weburl.Key
 	states := map[crawl.State]int{}
 	check(t, s.URLs().Entries(ctx, job, func(r crawl.LedgerRow) error {
@@ -97,8 +99,8 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 		}
 		keys = append(keys, r.Key)
 		states[r.State]++
-		want := crawl.Entry{Key: r.Key, State: crawl.StateDone, Verdict: crawl.VerdictGone, Kind: crawl.KindSitemap, Status: 404, Reason: "status",
-			At: aTime, Attempts: 2}
+		want := crawl.Entry{Key: r.Key, State: crawl.StateDone, Verdict: crawl.VerdictGone, Kind: crawl.KindSitemap,
+			Status: 404, Reason: "status", At: aTime, Attempts: 2}
 		if r.URL == u[0] && r.Entry != want {
 			t.Errorf("got %+v, want %+v", r.Entry, want)
 		}
@@ -107,7 +109,8 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 	if !slices.IsSortedFunc(keys, func(a, b weburl.Key) int { return bytes.Compare(a[:], b[:]) }) || len(keys) != len(u) {
 		t.Errorf("%d keys, want %d in order", len(keys), len(u))
 	}
-	if want := map[crawl.State]int{crawl.StateOpen: 1999, crawl.StateDone: 1, crawl.StateExcluded: 1000}; !reflect.DeepEqual(states, want) {
+	if want := map[crawl.State]int{crawl.StateOpen: 1999, crawl.StateDone: 1,
+		crawl.StateExcluded: 1000}; !reflect.DeepEqual(states, want) {
 		t.Errorf("states %v, want %v", states, want)
 	}
 	enough := errors.New("enough")
@@ -120,9 +123,10 @@ func TestEntriesComeInTheOrderOfTheirKeys(t *testing.T) {
 func TestAttemptsComeBackInOrder(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 2, 1)
-	full := crawl.LogLine{Job: job, At: aTime, URL: u[0], Kind: crawl.KindPage, Verdict: crawl.VerdictRetry, Status: 503, Reason: "status",
-		Detail: "come back later", Bytes: 12, Duration: 3 * time.Second, FirstByte: 2 * time.Millisecond, Attempt: 1, Depth: 4,
-		ContentType: "text/html", Digest: crawl.Digest{1, 2}, Addr: netip.MustParseAddr("2001:db8::7"), Referrer: u[1], Location: u[1], Epoch: 3}
+	full := crawl.LogLine{Job: job, At: aTime, URL: u[0], Kind: crawl.KindPage, Verdict: crawl.VerdictRetry, Status: 503,
+		Reason: "status", Detail: "come back later", Bytes: 12, Duration: 3 * time.Second, FirstByte: 2 * time.Millisecond,
+		Attempt: 1, Depth: 4, ContentType: "text/html", Digest: crawl.Digest{1, 2}, Addr: netip.MustParseAddr("2001:db8::7"),
+		Referrer: u[1], Location: u[1], Epoch: 3}
 	var want []crawl.LogLine
 	for i := range 5 {
 		l := full
@@ -171,7 +175,8 @@ func TestTextThatPostgresRefusesIsReplaced(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	u := manyURLs(t, 0, 2, 1)
 	for _, bad := range []string{"a\x00b", "\xff\xfe", string(bytes.Repeat([]byte("\xc3\x28\x00"), 5000))} {
-		check(t, s.AttemptLog().Append(ctx, crawl.LogLine{Job: job, At: aTime, URL: u[0], Reason: bad, Detail: bad, ContentType: bad}))
+		check(t, s.AttemptLog().Append(ctx,
+			crawl.LogLine{Job: job, At: aTime, URL: u[0], Reason: bad, Detail: bad, ContentType: bad}))
 		_, err := s.URLs().Exclude(ctx, job, id("a"), []crawl.Exclusion{{URL: u[1], Reason: bad}})
 		check(t, err)
 		check(t, s.URLs().Finish(ctx, job, crawl.Entry{Key: u[0].Key(), Verdict: crawl.VerdictFailed, Reason: bad}))
@@ -199,14 +204,16 @@ func TestFingerprintsKeepTheMetadataOfCopies(t *testing.T) {
 	u := manyURLs(t, 0, 4, 2)
 	c := s.ContentSet()
 	for i, u := range u[:3] {
-		fp := crawl.Fingerprint{Job: job, URL: u, Digest: crawl.Digest{byte(i / 2)}, Simhash: 1<<63 | uint64(i), Sketch: []byte("sketch")}
+		fp := crawl.Fingerprint{Job: job, URL: u, Digest: crawl.Digest{byte(i / 2)}, Simhash: 1<<63 | uint64(i),
+			Sketch: []byte("sketch")}
 		_, err := c.Claim(ctx, fp, 3, nil)
 		check(t, err)
 	}
 	for i, want := range []crawl.StoredFingerprint{
 		{URL: u[0], Sameness: crawl.Original, Simhash: 1 << 63, Domain: "host0.test"},
 		{URL: u[1], Sameness: crawl.ExactCopy, Of: u[0], Simhash: 1<<63 | 1, Domain: "host1.test"},
-		{URL: u[2], Sameness: crawl.NearCopy, Of: u[0], Distance: 1, Digest: crawl.Digest{1}, Simhash: 1<<63 | 2, Domain: "host0.test"},
+		{URL: u[2], Sameness: crawl.NearCopy, Of: u[0], Distance: 1, Digest: crawl.Digest{1}, Simhash: 1<<63 | 2,
+			Domain: "host0.test"},
 	} {
 		got, found, err := c.Fingerprint(ctx, job, u[i].Key())
 		check(t, err)

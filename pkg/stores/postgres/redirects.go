@@ -27,7 +27,8 @@ const (
 
 // Redirect implements crawl.Redirects.
 func (r *Redirects) Redirect(ctx context.Context, job crawl.JobID, from, to weburl.URL) error {
-	return r.s.at(from.Key()).note(ctx, fmt.Sprintf("note where %s redirects to", from), redirectSQL, job, from, to.String())
+	return r.s.at(from.Key()).note(ctx, fmt.Sprintf("note where %s redirects to", from), redirectSQL, job, from,
+		to.String())
 }
 
 // note writes a text about a URL into a table of the key's columns and the text's.
@@ -43,7 +44,8 @@ func (s *Store) note(ctx context.Context, what, sql string, job crawl.JobID, abo
 }
 
 // Target implements crawl.Redirects.
-func (r *Redirects) Target(ctx context.Context, job crawl.JobID, from weburl.URL) (to weburl.URL, found bool, err error) {
+func (r *Redirects) Target(ctx context.Context, job crawl.JobID,
+	from weburl.URL) (to weburl.URL, found bool, err error) {
 	err = r.s.do(ctx, fmt.Sprintf("where %s redirects to", from), func(ctx context.Context) error {
 		number, known, err := r.s.jobs.find(ctx, job)
 		if err != nil || !known {

@@ -33,7 +33,8 @@ func templateName(host string, template uint64) string {
 }
 
 // read reads a template. version 0: there is none.
-func (r *RenderStats) read(ctx context.Context, number int32, host string, template uint64) (t crawl.RenderTemplate, version int64, err error) {
+func (r *RenderStats) read(ctx context.Context, number int32, host string,
+	template uint64) (t crawl.RenderTemplate, version int64, err error) {
 	var stats []byte
 	err = r.s.pool.QueryRow(ctx, templateSQL, number, indexed(host), templateColumn(template)).Scan(&version, &stats)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -46,7 +47,8 @@ func (r *RenderStats) read(ctx context.Context, number int32, host string, templ
 }
 
 // Template implements crawl.RenderStats.
-func (r *RenderStats) Template(ctx context.Context, job crawl.JobID, host string, template uint64) (t crawl.RenderTemplate, found bool, err error) {
+func (r *RenderStats) Template(ctx context.Context, job crawl.JobID, host string,
+	template uint64) (t crawl.RenderTemplate, found bool, err error) {
 	err = r.s.do(ctx, templateName(host, template), func(ctx context.Context) error {
 		t, found = crawl.RenderTemplate{Host: host, Template: template}, false
 		number, known, err := r.s.jobs.find(ctx, job)

@@ -66,7 +66,8 @@ const (
 
 // remove removes rows that are locked, and bodies that none is left of.
 func (c *resourceChange) remove(ctx context.Context, rows []resourceRow) error {
-	jobs, hosts, hashes := make([]int32, len(rows)), make([]int64, len(rows)), make(pgtype.FlatArray[pgtype.UUID], len(rows))
+	jobs, hosts, hashes := make([]int32, len(rows)), make([]int64, len(rows)),
+		make(pgtype.FlatArray[pgtype.UUID], len(rows))
 	refs := map[crawl.Digest]int64{}
 	for i := range rows {
 		row := &rows[i]
@@ -161,7 +162,8 @@ func (c *resourceChange) exchange(ctx context.Context, before, after, packed []b
 }
 
 // want notes the wants of a batch and answers for each of n URLs.
-func (c *resourceChange) want(ctx context.Context, number int32, by int64, now time.Time, b *batch, n int) ([]crawl.Claimed, error) {
+func (c *resourceChange) want(ctx context.Context, number int32, by int64, now time.Time, b *batch,
+	n int) ([]crawl.Claimed, error) {
 	rows, err := c.tx.Query(ctx, wantSQL, number, b.hosts, b.hashes, now, by, rowOctets, crawl.WantAgain)
 	if err != nil {
 		return nil, err
@@ -289,7 +291,8 @@ func (c *resourceChange) enough(ctx context.Context, rows []resourceRow, octets 
 		return 0, err
 	}
 	bodies, digest, b := map[string]body{}, []byte(nil), body{}
-	if _, err := pgx.ForEachRow(found, []any{&digest, &b.refs, &b.octets}, func() error { bodies[string(digest)] = b; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(found, []any{&digest, &b.refs, &b.octets},
+		func() error { bodies[string(digest)] = b; return nil }); err != nil {
 		return 0, err
 	}
 	for ; n < len(rows) && octets > 0; n++ {

@@ -68,7 +68,8 @@ const (
 )
 
 // Resource implements crawl.Resources.
-func (r *Resources) Resource(ctx context.Context, job crawl.JobID, u weburl.URL, now time.Time) (res crawl.Resource, found bool, err error) {
+func (r *Resources) Resource(ctx context.Context, job crawl.JobID, u weburl.URL,
+	now time.Time) (res crawl.Resource, found bool, err error) {
 	err = r.s.do(ctx, "resource "+u.String(), func(ctx context.Context) (err error) {
 		res, found, err = r.resource(ctx, job, u.Key(), now)
 		return err
@@ -80,14 +81,16 @@ func (r *Resources) Resource(ctx context.Context, job crawl.JobID, u weburl.URL,
 	return res, true, nil
 }
 
-func (r *Resources) resource(ctx context.Context, job crawl.JobID, k weburl.Key, now time.Time) (res crawl.Resource, found bool, err error) {
+func (r *Resources) resource(ctx context.Context, job crawl.JobID, k weburl.Key,
+	now time.Time) (res crawl.Resource, found bool, err error) {
 	row := resourceRow{key: k}
 	var known, again bool
 	if row.job, known, err = r.s.jobs.find(ctx, job); err != nil || !known {
 		return res, false, err
 	}
 	var packed []byte
-	err = r.s.pool.QueryRow(ctx, resourceSQL, row.job, hostOf(k), hashOf(k), now, useAgain).Scan(&row.data, &row.digest, &packed, &again)
+	err = r.s.pool.QueryRow(ctx, resourceSQL, row.job, hostOf(k), hashOf(k), now, useAgain).Scan(&row.data, &row.digest,
+		&packed, &again)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return res, false, nil
 	}
@@ -166,7 +169,8 @@ const (
 )
 
 // put stores a resource and returns how many octets there are more.
-func (r *Resources) put(ctx context.Context, row resourceRow, packed []byte, at, expires time.Time) (added int64, err error) {
+func (r *Resources) put(ctx context.Context, row resourceRow, packed []byte, at,
+	expires time.Time) (added int64, err error) {
 	err = pgx.BeginFunc(ctx, r.s.pool, func(tx pgx.Tx) error {
 		c := resourceChange{tx: tx}
 		before, found, err := lockResource(ctx, tx, row.job, row.key)
@@ -184,7 +188,8 @@ func (r *Resources) put(ctx context.Context, row resourceRow, packed []byte, at,
 		if err := c.exchange(ctx, before.digest, row.digest, packed); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, putResourceSQL, row.job, hostOf(row.key), hashOf(row.key), at, expires, row.digest, row.octets, row.data)
+		_, err = tx.Exec(ctx, putResourceSQL, row.job, hostOf(row.key), hashOf(row.key), at, expires, row.digest, row.octets,
+			row.data)
 		if err != nil {
 			return err
 		}
@@ -206,7 +211,8 @@ const (
 )
 
 // Want implements crawl.Resources.
-func (r *Resources) Want(ctx context.Context, job crawl.JobID, by crawl.MessageID, now time.Time, us []weburl.URL) ([]crawl.Claimed, error) {
+func (r *Resources) Want(ctx context.Context, job crawl.JobID, by crawl.MessageID, now time.Time,
+	us []weburl.URL) ([]crawl.Claimed, error) {
 	if len(us) == 0 {
 		return []crawl.Claimed{}, nil
 	}

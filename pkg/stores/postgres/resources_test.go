@@ -43,15 +43,15 @@ func checkResources(t testing.TB, url string) {
 var aMoment = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func aResource(t testing.TB, n int, body string) crawl.Resource {
-	return crawl.Resource{URL: mustParse(t, fmt.Sprintf("http://a.test/%d", n)), Status: 200, Body: []byte(body), At: aMoment,
-		Expires: aMoment.Add(time.Hour)}
+	return crawl.Resource{URL: mustParse(t, fmt.Sprintf("http://a.test/%d", n)), Status: 200, Body: []byte(body),
+		At: aMoment, Expires: aMoment.Add(time.Hour)}
 }
 
 // The check of the other tests finds each thing that it is for.
 func TestNegativeControlResources(t *testing.T) {
 	url := sharedDatabase(t)
-	for _, spoil := range []string{"DELETE FROM resources", "UPDATE resource_bodies SET refs = 2", "DELETE FROM resource_bodies",
-		"UPDATE resource_octets SET octets = octets + 1", "DELETE FROM resource_octets"} {
+	for _, spoil := range []string{"DELETE FROM resources", "UPDATE resource_bodies SET refs = 2",
+		"DELETE FROM resource_bodies", "UPDATE resource_octets SET octets = octets + 1", "DELETE FROM resource_octets"} {
 		s := open(t)
 		check(t, s.Resources().PutResource(context.Background(), "control", aResource(t, 1, "body")))
 		checkResources(t, url)
@@ -66,8 +66,8 @@ func TestNegativeControlResources(t *testing.T) {
 // What is damaged is not found, is wanted anew, and comes again.
 func TestADamagedResourceIsFetchedAgain(t *testing.T) {
 	url, ctx := sharedDatabase(t), context.Background()
-	for _, spoil := range []string{`UPDATE resources SET resource = '\x7f7f'`, `DELETE FROM resource_bodies`, `UPDATE resource_bodies SET body = '\x00'`,
-		`UPDATE resources SET digest = 'x'`} {
+	for _, spoil := range []string{`UPDATE resources SET resource = '\x7f7f'`, `DELETE FROM resource_bodies`,
+		`UPDATE resource_bodies SET body = '\x00'`, `UPDATE resources SET digest = 'x'`} {
 		t.Run(spoil, func(t *testing.T) {
 			s := open(t)
 			r, one, two := s.Resources(), aResource(t, 1, "body"), aResource(t, 2, "body")
@@ -83,7 +83,8 @@ func TestADamagedResourceIsFetchedAgain(t *testing.T) {
 			}
 			for _, res := range []crawl.Resource{one, two} {
 				check(t, r.PutResource(ctx, "damaged", res))
-				if got, found, err := r.Resource(ctx, "damaged", res.URL, aMoment); !found || err != nil || string(got.Body) != "body" {
+				if got, found, err := r.Resource(ctx, "damaged", res.URL, aMoment); !found || err != nil ||
+					string(got.Body) != "body" {
 					t.Errorf("afterwards: %+v, found %v, %v", got, found, err)
 				}
 			}

@@ -195,7 +195,8 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 }
 
 // storeRevision makes job the current revision. What it returns is a copy, as the next program reads it.
-func storeRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job, epoch uint32, sweep crawl.Sweep) (*crawl.Job, error) {
+func storeRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job, epoch uint32,
+	sweep crawl.Sweep) (*crawl.Job, error) {
 	data, err := crawl.EncodeJob(job)
 	if err != nil {
 		return nil, crawl.Permanent(err)
@@ -225,7 +226,8 @@ func storeRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job,
 func lockJob(ctx context.Context, tx pgx.Tx, number int32) (first uint32, s crawl.Sweep, err error) {
 	var state *string
 	var epoch int32
-	if err := tx.QueryRow(ctx, `SELECT first_epoch, sweep::text FROM jobs WHERE number = $1 FOR UPDATE`, number).Scan(&epoch, &state); err != nil || state == nil {
+	if err := tx.QueryRow(ctx, `SELECT first_epoch, sweep::text FROM jobs WHERE number = $1 FOR UPDATE`,
+		number).Scan(&epoch, &state); err != nil || state == nil {
 		return uint32(epoch), s, err
 	}
 	return uint32(epoch), s, json.Unmarshal([]byte(*state), &s)
@@ -257,7 +259,8 @@ func (j *Jobs) Revisions(ctx context.Context, id crawl.JobID) (list []crawl.Revi
 // deleted.
 func (j *Jobs) Epochs(ctx context.Context) (epochs map[crawl.JobID]uint32, err error) {
 	err = j.s.do(ctx, "epochs of the jobs", func(ctx context.Context) error {
-		rows, err := j.s.pool.Query(ctx, `SELECT id, CASE WHEN deleted IS NULL THEN epoch ELSE 0 END FROM jobs WHERE spec IS NOT NULL OR deleted IS NOT NULL`)
+		rows, err := j.s.pool.Query(ctx,
+			`SELECT id, CASE WHEN deleted IS NULL THEN epoch ELSE 0 END FROM jobs WHERE spec IS NOT NULL OR deleted IS NOT NULL`)
 		if err != nil {
 			return err
 		}
@@ -302,7 +305,8 @@ func (j *Jobs) SetSweep(ctx context.Context, id crawl.JobID, s crawl.Sweep) erro
 		return crawl.Permanent(err)
 	}
 	return j.s.do(ctx, fmt.Sprintf("sweep of job %q", id), func(ctx context.Context) error {
-		tag, err := j.s.pool.Exec(ctx, `UPDATE jobs SET sweep = $3 WHERE id = $1 AND epoch = $2 AND deleted IS NULL`, indexed(string(id)), int32(s.Epoch), string(state))
+		tag, err := j.s.pool.Exec(ctx, `UPDATE jobs SET sweep = $3 WHERE id = $1 AND epoch = $2 AND deleted IS NULL`,
+			indexed(string(id)), int32(s.Epoch), string(state))
 		if err == nil && tag.RowsAffected() == 0 {
 			return crawl.ErrSweepOver
 		}
@@ -324,11 +328,13 @@ func (j *Jobs) Sweeping(ctx context.Context, id crawl.JobID, sweep func(context.
 		return false, err
 	}
 	defer conn.Release()
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, $2)`, int32(sweepLock), number).Scan(&ran); err != nil || !ran {
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, $2)`, int32(sweepLock), number).Scan(&ran); err != nil ||
+		!ran {
 		return false, err
 	}
 	defer func() {
-		if _, e := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1, $2)`, int32(sweepLock), number); e != nil {
+		if _, e := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1, $2)`, int32(sweepLock),
+			number); e != nil {
 			_ = conn.Conn().Close(context.WithoutCancel(ctx)) // the lock goes with it
 		}
 	}()

@@ -34,12 +34,14 @@ func TestADatabaseOfTheVersionBeforeIsMigrated(t *testing.T) {
 		func() (*crawl.Job, error) { return s.Jobs().Job(ctx, "old") },
 		func() (*crawl.Job, error) { return s.Jobs().JobAt(ctx, "old", 0) },
 	} {
-		if job, err := at(); err != nil || job.MaxDepth != 2 || job.MaxPages != 7 || job.Epoch != 1 || job.Politeness.HostConnections != 1 {
+		if job, err := at(); err != nil || job.MaxDepth != 2 || job.MaxPages != 7 || job.Epoch != 1 ||
+			job.Politeness.HostConnections != 1 {
 			t.Errorf("the job is %+v, %v", job, err)
 		}
 	}
 	list, err := s.URLs().LeftOut(ctx, "old", weburl.Key{}, 5)
-	if err != nil || len(list) != 1 || list[0].Task.URL != u || list[0].Task.Depth != 3 || list[0].Task.Referrer.Path() != "/from" || list[0].Reason != "depth" {
+	if err != nil || len(list) != 1 || list[0].Task.URL != u || list[0].Task.Depth != 3 ||
+		list[0].Task.Referrer.Path() != "/from" || list[0].Reason != "depth" {
 		t.Errorf("left out: %+v, %v", list, err)
 	}
 	next := *mustJob(t, s, "old")
@@ -56,7 +58,8 @@ func TestADatabaseOfTheVersionBeforeIsMigrated(t *testing.T) {
 // A program of the version before may submit a job to a database that is migrated already.
 func TestAJobOfAProgramOfTheVersionBeforeIsRead(t *testing.T) {
 	s, ctx := open(t), context.Background()
-	execute(t, sharedDatabase(t), `INSERT INTO jobs (id, spec) VALUES ('mixed', '{"ID":"mixed","Seeds":["http://a.test/"],"MaxDepth":2}')
+	execute(t, sharedDatabase(t),
+		`INSERT INTO jobs (id, spec) VALUES ('mixed', '{"ID":"mixed","Seeds":["http://a.test/"],"MaxDepth":2}')
 		ON CONFLICT (id) DO UPDATE SET spec = excluded.spec`)
 	if job, err := s.Jobs().Job(ctx, "mixed"); err != nil || job.MaxDepth != 2 || job.Epoch != 1 {
 		t.Errorf("the job is %+v, %v", job, err)
@@ -72,7 +75,8 @@ func TestASpecificationThatCannotBeReadIsNoOtherJob(t *testing.T) {
 	for _, id := range []crawl.JobID{"newer", "known"} {
 		check(t, s.Jobs().Put(ctx, aJob(id)))
 	}
-	execute(t, sharedDatabase(t), `UPDATE job_revisions SET spec = '{"id":"newer","seeds":["http://a.test/"],"max_moons":3}'
+	execute(t, sharedDatabase(t),
+		`UPDATE job_revisions SET spec = '{"id":"newer","seeds":["http://a.test/"],"max_moons":3}'
 		WHERE job = (SELECT number FROM jobs WHERE id = 'newer')`)
 	s.Jobs().Refresh("newer")
 	if _, err := s.Jobs().Job(ctx, "newer"); err == nil || crawl.IsPermanent(err) || !contains(err.Error(), "max_moons") {

@@ -43,7 +43,8 @@ const (
 // Put implements crawl.Revisits.
 func (r *Revisits) Put(ctx context.Context, job crawl.JobID, rs ...crawl.Revisit) error {
 	key := func(p *crawl.Revisit) weburl.Key { return p.URL.Key() }
-	return onServers(r.s, rs, key, func(at *Store, part []crawl.Revisit, _ []int) error { return (&Revisits{at}).put(ctx, job, part) })
+	return onServers(r.s, rs, key,
+		func(at *Store, part []crawl.Revisit, _ []int) error { return (&Revisits{at}).put(ctx, job, part) })
 }
 
 func (r *Revisits) put(ctx context.Context, job crawl.JobID, rs []crawl.Revisit) error {
@@ -65,9 +66,10 @@ func (r *Revisits) put(ctx context.Context, job crawl.JobID, rs []crawl.Revisit)
 			buckets[i] = &n
 		}
 	}
-	args := []any{int32(0), b.hosts, b.hashes, column(b, func(i int) int32 { return int32(rs[i].Visits) }), buckets, states,
-		column(b, func(i int) string { return rs[i].URL.String() })}
-	return r.change(ctx, job, fmt.Sprintf("remember %d pages between their visits, the first %s", len(rs), rs[0].URL), revisitPutSQL, args)
+	args := []any{int32(0), b.hosts, b.hashes, column(b, func(i int) int32 { return int32(rs[i].Visits) }), buckets,
+		states, column(b, func(i int) string { return rs[i].URL.String() })}
+	return r.change(ctx, job, fmt.Sprintf("remember %d pages between their visits, the first %s", len(rs), rs[0].URL),
+		revisitPutSQL, args)
 }
 
 // lastVisits leaves of several states of one page the one that Put stores last.
@@ -149,7 +151,8 @@ func (r *Revisits) Drop(ctx context.Context, job crawl.JobID, keys ...weburl.Key
 	}
 	return onServers(r.s, keys, sameKey, func(at *Store, part []weburl.Key, _ []int) error {
 		b := makeBatch(len(part), func(i int) weburl.Key { return part[i] })
-		return (&Revisits{at}).change(ctx, job, fmt.Sprintf("forget %d pages between their visits", len(part)), revisitDropSQL, []any{int32(0), b.hosts, b.hashes})
+		return (&Revisits{at}).change(ctx, job, fmt.Sprintf("forget %d pages between their visits", len(part)),
+			revisitDropSQL, []any{int32(0), b.hosts, b.hashes})
 	})
 }
 
@@ -164,23 +167,24 @@ func (r *Revisits) each(ctx context.Context, job crawl.JobID, each func(weburl.K
 	if err != nil || !known {
 		return err
 	}
-	return r.s.report(ctx, fmt.Sprintf("what is remembered of the pages of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, revisitEachSQL, number)
-		if err != nil {
-			return err
-		}
-		var host int64
-		var hash pgtype.UUID
-		var state pgtype.DriverBytes
-		_, err = pgx.ForEachRow(rows, []any{&host, &hash, &state}, func() error {
-			s, err := revisit.DecodeState(state)
+	return r.s.report(ctx, fmt.Sprintf("what is remembered of the pages of job %q", job),
+		func(ctx context.Context, tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, revisitEachSQL, number)
 			if err != nil {
-				return fmt.Errorf("URL %s: %w", keyOf(host, hash), err)
+				return err
 			}
-			return each(keyOf(host, hash), s)
+			var host int64
+			var hash pgtype.UUID
+			var state pgtype.DriverBytes
+			_, err = pgx.ForEachRow(rows, []any{&host, &hash, &state}, func() error {
+				s, err := revisit.DecodeState(state)
+				if err != nil {
+					return fmt.Errorf("URL %s: %w", keyOf(host, hash), err)
+				}
+				return each(keyOf(host, hash), s)
+			})
+			return err
 		})
-		return err
-	})
 }
 
 // EachURL implements crawl.SharedRevisits.
@@ -193,22 +197,23 @@ func (r *Revisits) eachURL(ctx context.Context, job crawl.JobID, each func(crawl
 	if err != nil || !known {
 		return err
 	}
-	return r.s.report(ctx, fmt.Sprintf("what is remembered of the pages of job %q", job), func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, revisitEachURLSQL, number)
-		if err != nil {
-			return err
-		}
-		var url, state pgtype.DriverBytes
-		_, err = pgx.ForEachRow(rows, []any{&url, &state}, func() (err error) {
-			var p crawl.Revisit
-			if p.URL, err = weburl.ParseStored(url); err == nil {
-				p.State, err = revisit.DecodeState(state)
-			}
+	return r.s.report(ctx, fmt.Sprintf("what is remembered of the pages of job %q", job),
+		func(ctx context.Context, tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, revisitEachURLSQL, number)
 			if err != nil {
 				return err
 			}
-			return each(p)
+			var url, state pgtype.DriverBytes
+			_, err = pgx.ForEachRow(rows, []any{&url, &state}, func() (err error) {
+				var p crawl.Revisit
+				if p.URL, err = weburl.ParseStored(url); err == nil {
+					p.State, err = revisit.DecodeState(state)
+				}
+				if err != nil {
+					return err
+				}
+				return each(p)
+			})
+			return err
 		})
-		return err
-	})
 }

@@ -36,7 +36,8 @@ type dueCursor struct {
 }
 
 // Due implements crawl.Revisits.
-func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, err error) {
+func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int,
+	mine func(weburl.URL) bool) (out []crawl.Revisit, err error) {
 	if n < 1 {
 		return nil, nil
 	}
@@ -53,30 +54,32 @@ func (r *Revisits) Due(ctx context.Context, job crawl.JobID, by time.Time, n int
 	return out[:min(n, len(out))], err
 }
 
-func (r *Revisits) due(ctx context.Context, job crawl.JobID, by time.Time, n int, mine func(weburl.URL) bool) (out []crawl.Revisit, err error) {
+func (r *Revisits) due(ctx context.Context, job crawl.JobID, by time.Time, n int,
+	mine func(weburl.URL) bool) (out []crawl.Revisit, err error) {
 	rows := n
 	if mine != nil {
 		rows = max(2*n, dueRows)
 	}
-	err = r.s.do(ctx, fmt.Sprintf("look for pages of job %q that are due by %s", job, by.Format(time.RFC3339)), func(ctx context.Context) error {
-		out = nil
-		number, known, err := r.s.jobs.find(ctx, job)
-		if err != nil || !known {
-			return err
-		}
-		at := dueCursor{bucket: -1, hash: pgtype.UUID{Valid: true}}
-		for range duePages {
-			read, err := r.readDue(ctx, number, by, rows, &at, func(p crawl.Revisit) {
-				if len(out) < n && (mine == nil || mine(p.URL)) {
-					out = append(out, p)
-				}
-			})
-			if err != nil || read < rows || len(out) == n {
+	err = r.s.do(ctx, fmt.Sprintf("look for pages of job %q that are due by %s", job, by.Format(time.RFC3339)),
+		func(ctx context.Context) error {
+			out = nil
+			number, known, err := r.s.jobs.find(ctx, job)
+			if err != nil || !known {
 				return err
 			}
-		}
-		return nil
-	})
+			at := dueCursor{bucket: -1, hash: pgtype.UUID{Valid: true}}
+			for range duePages {
+				read, err := r.readDue(ctx, number, by, rows, &at, func(p crawl.Revisit) {
+					if len(out) < n && (mine == nil || mine(p.URL)) {
+						out = append(out, p)
+					}
+				})
+				if err != nil || read < rows || len(out) == n {
+					return err
+				}
+			}
+			return nil
+		})
 	return out, err
 }
 
@@ -121,7 +124,8 @@ func (r *Revisits) taken(ctx context.Context, in []weburl.KeyRange, each func(cr
 }
 
 // readDue hands the next rows to each, moves the cursor to the last of them, and returns how many there were.
-func (r *Revisits) readDue(ctx context.Context, number int32, by time.Time, limit int, at *dueCursor, each func(crawl.Revisit)) (n int, err error) {
+func (r *Revisits) readDue(ctx context.Context, number int32, by time.Time, limit int, at *dueCursor,
+	each func(crawl.Revisit)) (n int, err error) {
 	rows, err := r.s.pool.Query(ctx, revisitDueSQL, number, int64(revisit.Bucket(by)), at.bucket, at.host, at.hash, limit)
 	if err != nil {
 		return 0, err

@@ -16,7 +16,8 @@ func TestPartsOfServersAreWhatTheirHostsSay(t *testing.T) {
 		for i := range n {
 			first, last := s.firstOf(i), s.firstOf(i+1)-1
 			if s.place(first) != i || s.place(last) != i {
-				t.Fatalf("server %d of %d from %x to %x: these are hosts of servers %d and %d", i, n, first, last, s.place(first), s.place(last))
+				t.Fatalf("server %d of %d from %x to %x: these are hosts of servers %d and %d", i, n, first, last, s.place(first),
+					s.place(last))
 			}
 			if size := float64(last-first) / math.MaxUint64 * float64(n); size < .999 || size > 1.001 {
 				t.Errorf("server %d of %d has %v of its share", i, n, size)
@@ -38,10 +39,13 @@ func TestRangesAreSplitAmongServers(t *testing.T) {
 		in   []weburl.KeyRange
 		want [][]weburl.KeyRange
 	}{
-		"all":            {weburl.AllKeys(), [][]weburl.KeyRange{{{First: 0, Last: half - 1}}, {{First: half, Last: math.MaxUint64}}}},
-		"of one":         {[]weburl.KeyRange{{First: 1, Last: 2}, {First: 7, Last: half - 1}}, [][]weburl.KeyRange{{{First: 1, Last: 2}, {First: 7, Last: half - 1}}, nil}},
-		"one at the end": {[]weburl.KeyRange{{First: half, Last: half}}, [][]weburl.KeyRange{nil, {{First: half, Last: half}}}},
-		"none":           {nil, [][]weburl.KeyRange{nil, nil}},
+		"all": {weburl.AllKeys(),
+			[][]weburl.KeyRange{{{First: 0, Last: half - 1}}, {{First: half, Last: math.MaxUint64}}}},
+		"of one": {[]weburl.KeyRange{{First: 1, Last: 2}, {First: 7, Last: half - 1}},
+			[][]weburl.KeyRange{{{First: 1, Last: 2}, {First: 7, Last: half - 1}}, nil}},
+		"one at the end": {[]weburl.KeyRange{{First: half, Last: half}},
+			[][]weburl.KeyRange{nil, {{First: half, Last: half}}}},
+		"none": {nil, [][]weburl.KeyRange{nil, nil}},
 	} {
 		got := make([][]weburl.KeyRange, 2)
 		if err := s.inRanges(c.in, func(at *Store, in []weburl.KeyRange) error {

@@ -27,7 +27,8 @@ func (s *Store) place(host uint64) int {
 
 // onServers hands the items to their servers, each server's in the order of the call. places says where they stand in
 // items; nil: all of them are there, in their order.
-func onServers[T any](s *Store, items []T, key func(*T) weburl.Key, send func(at *Store, part []T, places []int) error) error {
+func onServers[T any](s *Store, items []T, key func(*T) weburl.Key,
+	send func(at *Store, part []T, places []int) error) error {
 	if len(s.ledger) == 1 || len(items) == 0 {
 		return send(s.ledger[0], items, nil)
 	}
@@ -141,7 +142,8 @@ func clip(in []weburl.KeyRange, first, last uint64) (out []weburl.KeyRange) {
 }
 
 // onServersAsk is onServers for calls with an answer for each item.
-func onServersAsk[T, A any](s *Store, items []T, key func(*T) weburl.Key, ask func(at *Store, part []T) ([]A, error)) ([]A, error) {
+func onServersAsk[T, A any](s *Store, items []T, key func(*T) weburl.Key,
+	ask func(at *Store, part []T) ([]A, error)) ([]A, error) {
 	var out []A
 	if len(s.ledger) > 1 {
 		out = make([]A, len(items))

@@ -20,12 +20,14 @@ import (
 // What holds of a ledger on one server holds of one on three beside the main server.
 func TestOnServers(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
-		"URLSet": TestURLSet, "Ledger": TestLedger, "LedgerVisits": TestLedgerVisits, "Redirects": TestRedirects, "Places": TestPlaces,
-		"Following": TestFollowing, "Splits": TestSplits, "Unkept": TestUnkept, "JobStore": TestJobStore, "LeftOuts": TestLeftOuts,
-		"EntryList": TestEntryList, "Revisits": TestRevisits, "Unremembered": TestUnremembered, "Looks": TestLooksFindWhatNoFrontierHolds,
-		"Survey": TestASurveyMeetsEachURLOnce, "Open": TestOpenTasksComeBackWhole, "Entries": TestEntriesComeInTheOrderOfTheirKeys,
-		"Followed": TestFollowedMissesWhatLinksFollow, "FollowedPages": TestFollowedPages, "LateWrites": TestLateWritesOfAFormerLifeAreRefused,
-		"Twice": TestAMessageDeliveredTwiceAtOnceGetsNewOrRepeat, "Deadlocks": TestOverlappingBatchesNeverDeadlock,
+		"URLSet": TestURLSet, "Ledger": TestLedger, "LedgerVisits": TestLedgerVisits, "Redirects": TestRedirects,
+		"Places": TestPlaces, "Following": TestFollowing, "Splits": TestSplits, "Unkept": TestUnkept,
+		"JobStore": TestJobStore, "LeftOuts": TestLeftOuts, "EntryList": TestEntryList, "Revisits": TestRevisits,
+		"Unremembered": TestUnremembered, "Looks": TestLooksFindWhatNoFrontierHolds, "Survey": TestASurveyMeetsEachURLOnce,
+		"Open": TestOpenTasksComeBackWhole, "Entries": TestEntriesComeInTheOrderOfTheirKeys,
+		"Followed": TestFollowedMissesWhatLinksFollow, "FollowedPages": TestFollowedPages,
+		"LateWrites": TestLateWritesOfAFormerLifeAreRefused, "Twice": TestAMessageDeliveredTwiceAtOnceGetsNewOrRepeat,
+		"Deadlocks": TestOverlappingBatchesNeverDeadlock,
 	} {
 		t.Run(name, test)
 	}
@@ -64,7 +66,8 @@ func deletedEverywhere(t *testing.T) {
 	check(t, err)
 	erased, err := s.Jobs().Erase(ctx, job)
 	check(t, err)
-	if i := slices.IndexFunc(erased, func(e postgres.Erased) bool { return e.Table == "urls" }); i < 0 || erased[i].Rows != 900 {
+	if i := slices.IndexFunc(erased, func(e postgres.Erased) bool { return e.Table == "urls" }); i < 0 ||
+		erased[i].Rows != 900 {
 		t.Errorf("erased %v, want 900 URLs", erased)
 	}
 	for _, table := range []string{"urls", "tallies", "followed"} {
@@ -106,7 +109,8 @@ func oneServerIsAway(t *testing.T) {
 	check(t, err)
 	away := config(url).Ledger[1]
 	name, _, _ := strings.Cut(away[strings.LastIndex(away, "/")+1:], "?")
-	execute(t, url, fmt.Sprintf(`ALTER DATABASE %s ALLOW_CONNECTIONS false; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'`, name, name))
+	execute(t, url,
+		fmt.Sprintf(`ALTER DATABASE %s ALLOW_CONNECTIONS false; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'`, name, name))
 	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	if _, err := s.URLs().Claim(soon, job, id("two"), storetest.Tasks(job, u...)); err == nil || crawl.IsPermanent(err) {
@@ -119,7 +123,8 @@ func oneServerIsAway(t *testing.T) {
 		"tally":   func() error { _, err := s.URLs().Tally(soon, job); return err },
 		"waiting": func() error { _, err := s.Following().Waiting(soon, job); return err },
 		"open": func() error {
-			return s.URLs().Open(soon, weburl.AllKeys(), func(weburl.URL) bool { return true }, func(crawl.Task) error { return nil })
+			return s.URLs().Open(soon, weburl.AllKeys(), func(weburl.URL) bool { return true },
+				func(crawl.Task) error { return nil })
 		},
 	} {
 		if count() == nil {

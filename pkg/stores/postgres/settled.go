@@ -19,11 +19,13 @@ const settledSQL = `
 
 // Settled calls each with the task of every URL of a job that has one of the verdicts and, if reasons are given, one of
 // the reasons, in no order. It reads the whole job. An error of each stops it.
-func (u *URLs) Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error {
+func (u *URLs) Settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string,
+	each func(crawl.Task) error) error {
 	return u.s.inTurn(func(at *Store) error { return (&URLs{at}).settled(ctx, job, verdicts, reasons, each) })
 }
 
-func (u *URLs) settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string, each func(crawl.Task) error) error {
+func (u *URLs) settled(ctx context.Context, job crawl.JobID, verdicts []crawl.Verdict, reasons []string,
+	each func(crawl.Task) error) error {
 	number, known, err := u.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err

@@ -75,8 +75,10 @@ func TestBlocksCoverEveryBit(t *testing.T) {
 func TestDataErrorsArePermanent(t *testing.T) {
 	for code, permanent := range map[string]bool{
 		"22021": true, "22P02": true, "23505": true, "54000": true, // bad bytes, no number, not unique, index row too large
-		"57P01": false, "57P03": false, "08006": false, "53100": false, "53300": false, // shut down, starting, lost, disk full, too many
-		"40P01": false, "40001": false, "57014": false, "42P01": false, "25006": false, // deadlock, serialisation, cancelled, no table, read-only
+		// shut down, starting, lost, disk full, too many
+		"57P01": false, "57P03": false, "08006": false, "53100": false, "53300": false,
+		// deadlock, serialisation, cancelled, no table, read-only
+		"40P01": false, "40001": false, "57014": false, "42P01": false, "25006": false,
 	} {
 		err := fault("claim", fmt.Errorf("batch: %w", &pgconn.PgError{Code: code}))
 		if crawl.IsPermanent(err) != permanent {

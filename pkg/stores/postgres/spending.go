@@ -29,7 +29,8 @@ const (
 )
 
 // Spend implements crawl.Spending. A call that is repeated after a lost connection may count its bytes twice.
-func (p *Spending) Spend(ctx context.Context, job crawl.JobID, bytes int64, now time.Time) (spent crawl.Spent, err error) {
+func (p *Spending) Spend(ctx context.Context, job crawl.JobID, bytes int64,
+	now time.Time) (spent crawl.Spent, err error) {
 	err = p.s.do(ctx, fmt.Sprintf("count what job %q spends", job), func(ctx context.Context) error {
 		number, err := p.s.jobs.number(ctx, job)
 		if err != nil {

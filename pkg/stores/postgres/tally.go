@@ -82,7 +82,8 @@ func addCounts[K comparable](sum, more map[K]int64) {
 	}
 }
 
-func (u *URLs) tally(ctx context.Context, job crawl.JobID, query func(ctx context.Context, number int32) (pgx.Rows, error)) (
+func (u *URLs) tally(ctx context.Context, job crawl.JobID,
+	query func(ctx context.Context, number int32) (pgx.Rows, error)) (
 	crawl.Tally, error) {
 	var out crawl.Tally
 	err := u.s.do(ctx, fmt.Sprintf("tally of job %q", job), func(ctx context.Context) error {

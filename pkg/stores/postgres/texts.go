@@ -134,8 +134,8 @@ func (t *Texts) Search(ctx context.Context, job crawl.JobID, a TextSearch) (hits
 		if _, err := tx.Exec(ctx, searchSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, searchSQL, number, jobWord(number)+" & "+query, host, optional(a.Lang, maxKey), timeOrNull(a.Since),
-			timeOrNull(a.Until), maxRanked, query, a.Newest, a.Limit, a.Offset)
+		rows, err := tx.Query(ctx, searchSQL, number, jobWord(number)+" & "+query, host, optional(a.Lang, maxKey),
+			timeOrNull(a.Since), timeOrNull(a.Until), maxRanked, query, a.Newest, a.Limit, a.Offset)
 		if err != nil {
 			return err
 		}

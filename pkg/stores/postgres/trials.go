@@ -52,7 +52,8 @@ func (r *Trials) Trial(ctx context.Context, job crawl.JobID, host string) (t cra
 
 // ChangeTrial implements crawl.HostTrials. It locks nothing while it calls change: who finds another version than was
 // read begins again, and of those that meet one goes on each time.
-func (r *Trials) ChangeTrial(ctx context.Context, job crawl.JobID, host string, change func(*crawl.HostTrial) bool) (t crawl.HostTrial, err error) {
+func (r *Trials) ChangeTrial(ctx context.Context, job crawl.JobID, host string,
+	change func(*crawl.HostTrial) bool) (t crawl.HostTrial, err error) {
 	for done := false; !done && err == nil; {
 		err = r.s.do(ctx, "change the trial of host "+host, func(ctx context.Context) error {
 			number, err := r.s.jobs.number(ctx, job)
@@ -66,7 +67,8 @@ func (r *Trials) ChangeTrial(ctx context.Context, job crawl.JobID, host string, 
 }
 
 // changeOnce changes a trial, unless another change came between.
-func (r *Trials) changeOnce(ctx context.Context, number int32, host string, change func(*crawl.HostTrial) bool) (t crawl.HostTrial, done bool, err error) {
+func (r *Trials) changeOnce(ctx context.Context, number int32, host string,
+	change func(*crawl.HostTrial) bool) (t crawl.HostTrial, done bool, err error) {
 	t, version, err := r.read(ctx, number, host)
 	if err != nil {
 		return t, false, err

@@ -51,22 +51,23 @@ func (u *Unkept) reasons(ctx context.Context, job crawl.JobID, keys []weburl.Key
 	for i, k := range keys {
 		hosts[i] = hostOf(k)
 	}
-	err := u.s.do(ctx, fmt.Sprintf("why %d pages have no record, the first %s", len(keys), keys[0]), func(ctx context.Context) error {
-		number, known, err := u.s.jobs.find(ctx, job)
-		if err != nil || !known {
+	err := u.s.do(ctx, fmt.Sprintf("why %d pages have no record, the first %s", len(keys), keys[0]),
+		func(ctx context.Context) error {
+			number, known, err := u.s.jobs.find(ctx, job)
+			if err != nil || !known {
+				return err
+			}
+			rows, err := u.s.pool.Query(ctx, reasonsSQL, number, hosts, makeHashes(keys))
+			if err != nil {
+				return err
+			}
+			var ord int64
+			var reason string
+			_, err = pgx.ForEachRow(rows, []any{&ord, &reason}, func() error {
+				out[ord-1] = reason
+				return nil
+			})
 			return err
-		}
-		rows, err := u.s.pool.Query(ctx, reasonsSQL, number, hosts, makeHashes(keys))
-		if err != nil {
-			return err
-		}
-		var ord int64
-		var reason string
-		_, err = pgx.ForEachRow(rows, []any{&ord, &reason}, func() error {
-			out[ord-1] = reason
-			return nil
 		})
-		return err
-	})
 	return out, err
 }

@@ -18,7 +18,8 @@ func TestPagesOfEarlierBuildsAreNotLost(t *testing.T) {
 	u := manyURLs(t, 0, 3, 2) // kept, not kept, gone
 	keys := []weburl.Key{u[0].Key(), u[1].Key(), u[2].Key()}
 	check(t, s.URLs().Finish(ctx, "job", crawl.Entry{Key: keys[0], Verdict: crawl.VerdictDone, Status: 200},
-		crawl.Entry{Key: keys[1], Verdict: crawl.VerdictDone, Status: 200}, crawl.Entry{Key: keys[2], Verdict: crawl.VerdictGone, Status: 404}))
+		crawl.Entry{Key: keys[1], Verdict: crawl.VerdictDone, Status: 200},
+		crawl.Entry{Key: keys[2], Verdict: crawl.VerdictGone, Status: 404}))
 	_, err := s.ContentSet().Claim(ctx, crawl.Fingerprint{Job: "job", URL: u[0], Digest: crawl.Digest{1}}, -1, nil)
 	check(t, err)
 	s.Close()

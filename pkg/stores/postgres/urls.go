@@ -71,13 +71,15 @@ func answered(taken string) string {
 }
 
 // Claim implements crawl.URLSet. The rows can bring the tasks back: see Open.
-func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (u *URLs) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	return onServersAsk(u.s, tasks, keyOfTask, func(at *Store, part []crawl.Task) ([]crawl.Claimed, error) {
 		return (&URLs{at}).claim(ctx, job, by, part)
 	})
 }
 
-func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return tasks[i].URL }
 	epoch := uint32(math.MaxUint32)
 	for i := range tasks {
@@ -92,14 +94,16 @@ func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, t
 }
 
 // Exclude implements crawl.URLSet.
-func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	key := func(e *crawl.Exclusion) weburl.Key { return e.URL.Key() }
 	return onServersAsk(u.s, excl, key, func(at *Store, part []crawl.Exclusion) ([]crawl.Claimed, error) {
 		return (&URLs{at}).exclude(ctx, job, by, part)
 	})
 }
 
-func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	url := func(i int) weburl.URL { return excl[i].URL }
 	epoch := uint32(0) // they are of one message; of links with other schemes an older filter does not say it
 	for i := range excl {
@@ -112,8 +116,8 @@ func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 }
 
 // answer sends one of the statements above. URLs that stand in the call again are Known.
-func (u *URLs) answer(ctx context.Context, job crawl.JobID, epoch uint32, by crawl.MessageID, n int, to crawl.State, url func(i int) weburl.URL,
-	sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
+func (u *URLs) answer(ctx context.Context, job crawl.JobID, epoch uint32, by crawl.MessageID, n int, to crawl.State,
+	url func(i int) weburl.URL, sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, n)
 	if n == 0 {
 		return out, nil

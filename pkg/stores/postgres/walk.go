@@ -18,7 +18,8 @@ const printsSQL = `
 
 // Each calls each with every fingerprint of a job and its key, in the order of the keys, from one snapshot. It holds
 // one at a time. The original of a copy is zero if it has no fingerprint. An error of each stops it.
-func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl.Key, crawl.StoredFingerprint) error) error {
+func (c *ContentSet) Each(ctx context.Context, job crawl.JobID,
+	each func(weburl.Key, crawl.StoredFingerprint) error) error {
 	number, known, err := c.s.jobs.find(ctx, job)
 	if err != nil || !known {
 		return err
@@ -33,19 +34,20 @@ func (c *ContentSet) Each(ctx context.Context, job crawl.JobID, each func(weburl
 		var url, of string
 		var pageType, distance int16
 		var simhash int64
-		_, err = pgx.ForEachRow(rows, []any{&id, &url, &pageType, &of, &distance, &digest, &simhash, &f.Domain, &f.At}, func() error {
-			var k weburl.Key
-			if len(id) != len(k) {
-				return fmt.Errorf("fingerprint of %s: its page_id is no key of a URL", url)
-			}
-			copy(k[:], id)
-			f.Sameness, f.Distance, f.Simhash = crawl.Sameness(pageType), int(distance), uint64(simhash)
-			copy(f.Digest[:], digest)
-			if err := errors.Join(f.URL.UnmarshalText([]byte(url)), f.Of.UnmarshalText([]byte(of))); err != nil {
-				return err
-			}
-			return each(k, f)
-		})
+		_, err = pgx.ForEachRow(rows, []any{&id, &url, &pageType, &of, &distance, &digest, &simhash, &f.Domain, &f.At},
+			func() error {
+				var k weburl.Key
+				if len(id) != len(k) {
+					return fmt.Errorf("fingerprint of %s: its page_id is no key of a URL", url)
+				}
+				copy(k[:], id)
+				f.Sameness, f.Distance, f.Simhash = crawl.Sameness(pageType), int(distance), uint64(simhash)
+				copy(f.Digest[:], digest)
+				if err := errors.Join(f.URL.UnmarshalText([]byte(url)), f.Of.UnmarshalText([]byte(of))); err != nil {
+					return err
+				}
+				return each(k, f)
+			})
 		return err
 	})
 }

@@ -40,7 +40,8 @@ func TestFingerprintsComeInTheOrderOfTheirKeysWithTheirOriginals(t *testing.T) {
 		t.Errorf("%d fingerprints, %d copies; want 300 and 200", n, copies)
 	}
 	stop := errors.New("enough")
-	if err := content.Each(ctx, job, func(weburl.Key, crawl.StoredFingerprint) error { return stop }); !errors.Is(err, stop) {
+	if err := content.Each(ctx, job, func(weburl.Key, crawl.StoredFingerprint) error { return stop }); !errors.Is(err,
+		stop) {
 		t.Errorf("ended by %v", err)
 	}
 	check(t, content.Each(ctx, "nobody", func(weburl.Key, crawl.StoredFingerprint) error { return stop }))

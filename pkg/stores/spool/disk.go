@@ -68,6 +68,7 @@ func (s *Spool) room() error {
 	if !full {
 		return nil
 	}
-	return &bus.RetryError{After: diskRetry, Err: fmt.Errorf("the disk of the body spool %s is %.0f %% full, the limit is %.0f %%",
-		s.cfg.Dir, 100*u.Fraction, 100*s.cfg.MaxUsed)}
+	return &bus.RetryError{After: diskRetry,
+		Err: fmt.Errorf("the disk of the body spool %s is %.0f %% full, the limit is %.0f %%",
+			s.cfg.Dir, 100*u.Fraction, 100*s.cfg.MaxUsed)}
 }

@@ -176,7 +176,8 @@ func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, erro
 	}
 	h := hashers.Get().(*xxh3.Hasher)
 	h.Reset()
-	return &reader{file: f, hash: h, left: r.size, sum: r.sum, missing: func() error { return fmt.Errorf("body %q: %w", body, s.missing(&r)) }}, nil
+	return &reader{file: f, hash: h, left: r.size, sum: r.sum,
+		missing: func() error { return fmt.Errorf("body %q: %w", body, s.missing(&r)) }}, nil
 }
 
 // missing says why a body is not there.

@@ -107,7 +107,8 @@ func TestABodyThatIsMissingIsReleasedOrLost(t *testing.T) {
 		{"the machine was restarted", func(s *Spool) { s.boot++ }, true},
 		{"another volume", func(s *Spool) { s.id++ }, true},
 		{"old enough to be swept", func(s *Spool) { s.now = func() time.Time { return time.Now().Add(s.cfg.MaxAge) } }, true},
-		{"nearly old enough to be swept", func(s *Spool) { s.now = func() time.Time { return time.Now().Add(s.cfg.MaxAge - 5*time.Second) } }, false},
+		{"nearly old enough to be swept",
+			func(s *Spool) { s.now = func() time.Time { return time.Now().Add(s.cfg.MaxAge - 5*time.Second) } }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := open(t, t.TempDir())
@@ -120,7 +121,8 @@ func TestABodyThatIsMissingIsReleasedOrLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := s.Open(ctx, ref)
-			if errors.Is(err, crawl.ErrBodyLost) != tc.lost || errors.Is(err, crawl.ErrNoBody) == tc.lost || crawl.IsPermanent(err) != tc.lost {
+			if errors.Is(err, crawl.ErrBodyLost) != tc.lost || errors.Is(err, crawl.ErrNoBody) == tc.lost ||
+				crawl.IsPermanent(err) != tc.lost {
 				t.Errorf("error %v; lost: want %v", err, tc.lost)
 			}
 		})
@@ -284,7 +286,8 @@ func FuzzRef(f *testing.F) {
 		if r, ok := decodeRef(body); ok && !strings.EqualFold(string(r.encode()), text) {
 			t.Errorf("%q is read as %q", text, r.encode())
 		}
-		if _, err := s.Open(context.Background(), body); !errors.Is(err, crawl.ErrNoBody) && !errors.Is(err, crawl.ErrBodyLost) {
+		if _, err := s.Open(context.Background(), body); !errors.Is(err, crawl.ErrNoBody) &&
+			!errors.Is(err, crawl.ErrBodyLost) {
 			t.Errorf("open %q: error %v", text, err)
 		}
 		if err := s.Release(context.Background(), body); err != nil {

@@ -23,18 +23,21 @@ func filled(b *testing.B) *sqlite.Store {
 	job := crawl.DefaultJob()
 	e := workflow.Event{At: at, Type: "milestone.pages", Actor: "conductor", Data: json.RawMessage(`{"pages":1000}`)}
 	for i := range 20 {
-		w := &workflow.Workflow{ID: workflow.ID(fmt.Sprintf("wf_%d", i)), Slug: fmt.Sprintf("flow%d", i), Current: 1, Created: at, Lock: 1}
+		w := &workflow.Workflow{ID: workflow.ID(fmt.Sprintf("wf_%d", i)), Slug: fmt.Sprintf("flow%d", i), Current: 1,
+			Created: at, Lock: 1}
 		v := &workflow.Version{Workflow: w.ID, Number: 1, Definition: json.RawMessage(`{}`), Created: at}
 		if err := s.CreateWorkflow(bg, w, v, e); err != nil {
 			b.Fatal(err)
 		}
 		for range 10 {
 			at = at.Add(time.Second)
-			x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1, Epoch: 1, Created: at}
+			x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1,
+				Epoch: 1, Created: at}
 			if err := s.CreateExecution(bg, x, &job, "", e); err != nil {
 				b.Fatal(err)
 			}
-			x.State, x.Ended, x.Stats = workflow.Succeeded, at, &workflow.Stats{Pages: 10, Statuses: map[int]int64{200: 10, 404: 3}}
+			x.State, x.Ended, x.Stats = workflow.Succeeded, at,
+				&workflow.Stats{Pages: 10, Statuses: map[int]int64{200: 10, 404: 3}}
 			if err := s.Change(bg, x, workflow.Pending, slices.Repeat([]workflow.Event{e}, 499)...); err != nil {
 				b.Fatal(err)
 			}
@@ -61,10 +64,18 @@ func BenchmarkStore(b *testing.B) {
 			_, err := s.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 200})
 			return err
 		},
-		"workflows":              func() error { _, err := s.Workflows(bg, workflow.Filter{}, page); return err },
-		"unsettled":              func() error { _, err := s.Unsettled(bg); return err },
-		"last events":            func() error { _, err := s.Events(bg, workflow.EventFilter{Last: true}, 0, 100); return err },
-		"events of an execution": func() error { _, err := s.Events(bg, workflow.EventFilter{Execution: "flow7-3"}, 0, 100); return err },
+		"workflows": func() error { _, err := s.Workflows(bg, workflow.Filter{}, page); return err },
+		"unsettled": func() error { _, err := s.Unsettled(bg); return err },
+		"last events": func() error {
+			_,
+				err := s.Events(bg, workflow.EventFilter{Last: true}, 0, 100)
+			return err
+		},
+		"events of an execution": func() error {
+			_,
+				err := s.Events(bg, workflow.EventFilter{Execution: "flow7-3"}, 0, 100)
+			return err
+		},
 		"last events of a workflow": func() error {
 			_, err := s.Events(bg, workflow.EventFilter{Workflow: "wf_7", Last: true}, 0, 100)
 			return err

@@ -109,7 +109,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if version > len(schemas) {
-		return fmt.Errorf("a later version of the program wrote it (version %d, this one knows %d): update this program", version, len(schemas))
+		return fmt.Errorf("a later version of the program wrote it (version %d, this one knows %d): update this program",
+			version, len(schemas))
 	}
 	for _, schema := range schemas[version:] {
 		if _, err := tx.ExecContext(ctx, schema); err != nil {

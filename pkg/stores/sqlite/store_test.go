@@ -20,7 +20,10 @@ func open(t testing.TB, path string) *sqlite.Store {
 }
 
 func TestControlStore(t *testing.T) {
-	storetest.ControlStore(t, func(t *testing.T) workflow.Store { return open(t, filepath.Join(t.TempDir(), "control.db")) })
+	storetest.ControlStore(t, func(t *testing.T) workflow.Store {
+		return open(t,
+			filepath.Join(t.TempDir(), "control.db"))
+	})
 }
 
 func TestNamesOfFiles(t *testing.T) {

@@ -25,8 +25,9 @@ func TestLabelsOfAnEarlierFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, path, append(storetest.ControlVolume{Workflows: 2, Executions: 60, Events: 60}.Statements(),
-		"DROP TRIGGER executions_labelled", "DROP TRIGGER executions_relabelled", "DROP TABLE labels", "DROP INDEX executions_of_in",
-		"DROP TABLE day_pages", "DROP INDEX executions_open_of", "DROP INDEX executions_bytes_of", "ALTER TABLE executions DROP COLUMN account",
+		"DROP TRIGGER executions_labelled", "DROP TRIGGER executions_relabelled", "DROP TABLE labels",
+		"DROP INDEX executions_of_in", "DROP TABLE day_pages", "DROP INDEX executions_open_of",
+		"DROP INDEX executions_bytes_of", "ALTER TABLE executions DROP COLUMN account",
 		"ALTER TABLE executions DROP COLUMN bytes", "ALTER TABLE schedules DROP COLUMN account",
 		"PRAGMA user_version = 4")...)
 	l, err := open(t, path).Executions(t.Context(), workflow.ExecutionFilter{Label: "release=flow2"},

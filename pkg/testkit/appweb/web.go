@@ -51,7 +51,8 @@ func Serve(ctx context.Context, address string, pages int) (*Web, error) {
 			return nil, errors.Join(err, w.Close())
 		}
 		w.hosts[site] = l.Addr().String()
-		srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) { w.serve(to, r, site) })}
+		srv := &http.Server{ReadHeaderTimeout: time.Minute,
+			Handler: http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) { w.serve(to, r, site) })}
 		w.close = append(w.close, srv.Close)
 		go func() { _ = srv.Serve(l) }()
 	}
@@ -101,7 +102,8 @@ func (w *Web) answer(site string, r *http.Request) (kind, body string) {
 	case path == "/api/list":
 		return "application/json", w.list(r.URL.Query().Get("of"))
 	case path == "/" || strings.HasPrefix(path, "/item/") || path == "/late/1":
-		return "text/html", `<!doctype html><title>The app</title><div id="root"></div><script type="module" src="/app.js"></script>`
+		return "text/html",
+			`<!doctype html><title>The app</title><div id="root"></div><script type="module" src="/app.js"></script>`
 	}
 	return "", ""
 }
@@ -118,8 +120,8 @@ func (w *Web) list(of string) string {
 
 func plain(path string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!doctype html><title>Plain %s</title><script src=/stats.js></script><div id=root></div><p>%s</p>", path,
-		strings.Repeat("Words about "+path+" that stand in the page itself. ", 12))
+	fmt.Fprintf(&b, "<!doctype html><title>Plain %s</title><script src=/stats.js></script><div id=root></div><p>%s</p>",
+		path, strings.Repeat("Words about "+path+" that stand in the page itself. ", 12))
 	for i := range PlainPages {
 		fmt.Fprintf(&b, "<a href=/p/%d>%d</a> ", i, i)
 	}
@@ -133,7 +135,8 @@ func (w *Web) Steps() int {
 	defer w.mu.Unlock()
 	asked := map[string]bool{}
 	for _, c := range w.log {
-		if c.site == App && (c.uri == "/" || strings.HasPrefix(c.uri, "/item/") || c.uri == "/late/1" || strings.HasPrefix(c.uri, "/api/list?")) {
+		if c.site == App && (c.uri == "/" || strings.HasPrefix(c.uri, "/item/") || c.uri == "/late/1" ||
+			strings.HasPrefix(c.uri, "/api/list?")) {
 			asked[c.uri] = true
 		}
 	}

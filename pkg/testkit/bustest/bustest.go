@@ -268,7 +268,8 @@ func backpressure(t *testing.T, in Instance) {
 func crash(t *testing.T, in Instance) {
 	took := make(chan struct{})
 	stuck := make(chan struct{})
-	consume(t, in.Bus, crawl.TopicFetch, 1, func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
+	consume(t, in.Bus, crawl.TopicFetch, 1,
+		func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
 	m := lease(1)
 	publish(t, in.Bus, m)
 	Await(t, took, "delivery")
@@ -290,7 +291,8 @@ func crashMidTree(t *testing.T, in Instance) {
 	consume(t, in.Bus, crawl.TopicFetch, 1, func(ctx context.Context, m bus.Message) error {
 		return in.Bus.Publish(ctx, outcomeOf(m))
 	})
-	consume(t, in.Bus, crawl.TopicOutcome, 1, func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
+	consume(t, in.Bus, crawl.TopicOutcome, 1,
+		func(context.Context, bus.Message) error { close(took); <-stuck; return errStopped })
 	m := lease(1)
 	publish(t, in.Bus, m)
 	Await(t, took, "output")

@@ -163,25 +163,28 @@ func (s *Subject) events(t *testing.T, log crawl.AttemptLog) {
 	}
 	gone := line("b", "planted", crawl.VerdictGone)
 	gone.Status = 404
-	harness.Check(t, log.Append(t.Context(), line("a", "planted", crawl.VerdictFailed), gone, line("c", "another", crawl.VerdictFailed)))
+	harness.Check(t, log.Append(t.Context(), line("a", "planted", crawl.VerdictFailed), gone,
+		line("c", "another", crawl.VerdictFailed)))
 	for want, sel := range map[string]crawl.LogSelection{
 		"ab": {Reasons: []string{"planted"}},
 		"a":  {Reasons: []string{"planted"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed}},
-		"ac": {Reasons: []string{"planted", "another"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed}, Since: time.Now().Add(-time.Hour)},
-		"b":  {Reasons: []string{"planted"}, Statuses: []int{4}},
-		"c":  {Hosts: []string{line("c", "", 0).URL.HostKey()}, URL: s.Seed + "c", Reasons: []string{"another"}},
-		"":   {Reasons: []string{"no-such-reason"}},
+		"ac": {Reasons: []string{"planted", "another"}, Verdicts: []crawl.Verdict{crawl.VerdictFailed},
+			Since: time.Now().Add(-time.Hour)},
+		"b": {Reasons: []string{"planted"}, Statuses: []int{4}},
+		"c": {Hosts: []string{line("c", "", 0).URL.HostKey()}, URL: s.Seed + "c", Reasons: []string{"another"}},
+		"":  {Reasons: []string{"no-such-reason"}},
 	} {
 		harness.Until(t, patience, "the lines "+want, func() bool {
 			got := ""
-			harness.Check(t, s.Service.Events(t.Context(), "", control.Selection{LogSelection: sel}, func(l []byte, _ int64) error {
-				for _, path := range []string{"a", "b", "c"} {
-					if strings.Contains(string(l), `"`+s.Seed+path+`"`) && strings.HasSuffix(string(l), "}\n") {
-						got += path
+			harness.Check(t, s.Service.Events(t.Context(), "", control.Selection{LogSelection: sel},
+				func(l []byte, _ int64) error {
+					for _, path := range []string{"a", "b", "c"} {
+						if strings.Contains(string(l), `"`+s.Seed+path+`"`) && strings.HasSuffix(string(l), "}\n") {
+							got += path
+						}
 					}
-				}
-				return nil
-			}))
+					return nil
+				}))
 			return got == want
 		})
 	}
@@ -193,7 +196,8 @@ func (s *Subject) events(t *testing.T, log crawl.AttemptLog) {
 }
 
 // follow reads lines from a place on, and those that come, each once.
-func (s *Subject) follow(t *testing.T, log crawl.AttemptLog, line func(path, reason string, v crawl.Verdict) crawl.LogLine) {
+func (s *Subject) follow(t *testing.T, log crawl.AttemptLog,
+	line func(path, reason string, v crawl.Verdict) crawl.LogLine) {
 	var places []int64
 	sel := control.Selection{LogSelection: crawl.LogSelection{Reasons: []string{"planted", "another", "late"}}}
 	harness.Check(t, s.Service.Events(t.Context(), "", sel, func(_ []byte, next int64) error {

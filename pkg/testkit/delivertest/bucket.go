@@ -96,7 +96,8 @@ func Rows(t testing.TB, b deliver.Bucket, prefix string) (rows []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 || int64(len(data)) != p.Bytes || int64(bytes.Count(data, []byte("\n"))) != p.Rows {
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 || int64(len(data)) != p.Bytes ||
+			int64(bytes.Count(data, []byte("\n"))) != p.Rows {
 			t.Fatalf("%s has %d bytes and %d rows; the manifest says %+v", p.Key, len(data), bytes.Count(data, []byte("\n")), p)
 		}
 		for line := range strings.Lines(string(data)) {

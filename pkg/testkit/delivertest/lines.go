@@ -43,7 +43,8 @@ func (l *Lines) Add(t testing.TB, i int, title string, fields ...crawl.Field) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.all = jsonl.AppendRecord(l.all, &crawl.Record{URL: u, FinalURL: u, Status: 200, Title: title, Depth: i % 7, FetchedAt: time.UnixMilli(int64(i)), Fields: fields})
+	l.all = jsonl.AppendRecord(l.all, &crawl.Record{URL: u, FinalURL: u, Status: 200, Title: title, Depth: i % 7,
+		FetchedAt: time.UnixMilli(int64(i)), Fields: fields})
 }
 
 func (l *Lines) split() [][]byte { return slices.Collect(bytes.Lines(l.all)) }

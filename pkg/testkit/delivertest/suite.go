@@ -257,7 +257,8 @@ func otherRows(t *testing.T, place Place) {
 // hostile: what pages say is stored, or the row says why not; nothing stops the others.
 func hostile(t *testing.T, place Place) {
 	r := newRun(t, place)
-	for i, title := range []string{"=cmd()", "a,b\"c\nd\r\ne", "\x00\xff\u2028", strings.Repeat("y", 300<<10), "", "'; DROP TABLE x; --", `{"$date": 1}`, "😀\ud7ff"} {
+	for i, title := range []string{"=cmd()", "a,b\"c\nd\r\ne", "\x00\xff\u2028", strings.Repeat("y", 300<<10), "",
+		"'; DROP TABLE x; --", `{"$date": 1}`, "😀\ud7ff"} {
 		r.lines.Add(t, 7*i, title)
 	}
 	r.lines.all = append(r.lines.all, "{\"url\":\"broken\nnull\n{}\n[1]\n"...)
@@ -313,9 +314,9 @@ type fatedBucket struct {
 	f *fate
 }
 
-func (b *fatedBucket) Put(ctx context.Context, key string, body io.ReadSeeker, size int64, kind string) (etag string, err error) {
-	err = b.f.meets(func() error { etag, err = b.Bucket.Put(ctx, key, body, size, kind); return err })
-	return etag, err
+func (b *fatedBucket) Put(ctx context.Context, key string, r io.ReadSeeker, n int64, typ string) (t string, err error) {
+	err = b.f.meets(func() error { t, err = b.Bucket.Put(ctx, key, r, n, typ); return err })
+	return t, err
 }
 
 func (b *fatedBucket) Delete(ctx context.Context, keys []string) error {

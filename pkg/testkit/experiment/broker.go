@@ -105,6 +105,6 @@ func (w *brokerWatch) get(ctx context.Context, what string, into any) error {
 func (c *brokerCounts) rates(label string, before *brokerCounts) Row {
 	seconds := max(c.at.Sub(before.at).Seconds(), 1e-3)
 	per := func(now, then float64) float64 { return max(0, now-then) / seconds }
-	return Row{Label: label, Values: []float64{c.queued, c.ready, c.unacked, per(c.published, before.published), per(c.confirmed, before.confirmed),
-		per(c.delivered, before.delivered), per(c.acked, before.acked)}}
+	return Row{Label: label, Values: []float64{c.queued, c.ready, c.unacked, per(c.published, before.published),
+		per(c.confirmed, before.confirmed), per(c.delivered, before.delivered), per(c.acked, before.acked)}}
 }

@@ -32,13 +32,19 @@ func (d DNS) Run(ctx context.Context) ([]Table, error) {
 		return nil, err
 	}
 	defer server.stop()
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<p>page") }))
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "<p>page")
+	}))
 	defer page.Close()
 	t := Table{
-		Name: "dns", Label: "name look-ups", Title: fmt.Sprintf("DNS cache: %d requests for pages of %d hosts, name server %v", d.Requests, d.Hosts, d.Delay),
-		Columns: []Column{{Name: "request, median", Unit: "ms", Digits: 1, Drawn: true}, {Name: "request, p75", Unit: "ms", Digits: 1, Drawn: true},
-			{Name: "request, p95", Unit: "ms", Digits: 1, Drawn: true}, {Name: "look-up, median", Unit: "ms", Digits: 3}, {Name: "look-up, p75", Unit: "ms", Digits: 3},
-			{Name: "look-up, p95", Unit: "ms", Digits: 1}, {Name: "name server asked"}},
+		Name: "dns", Label: "name look-ups",
+		Title: fmt.Sprintf("DNS cache: %d requests for pages of %d hosts, name server %v", d.Requests, d.Hosts, d.Delay),
+		Columns: []Column{{Name: "request, median", Unit: "ms", Digits: 1, Drawn: true},
+			{Name: "request, p75", Unit: "ms", Digits: 1, Drawn: true},
+			{Name: "request, p95", Unit: "ms", Digits: 1, Drawn: true}, {Name: "look-up, median", Unit: "ms", Digits: 3},
+			{Name: "look-up, p75", Unit: "ms", Digits: 3}, {Name: "look-up, p95", Unit: "ms", Digits: 1},
+			{Name: "name server asked"}},
 	}
 	for _, cached := range []bool{false, true} {
 		run := dnsRun{DNS: d, page: page.Listener.Addr().String(), times: make([][2]time.Duration, d.Requests)}
@@ -100,7 +106,8 @@ func (r *dnsRun) all(ctx context.Context, server string, cached bool) error {
 	return g.Wait()
 }
 
-func (r *dnsRun) one(ctx context.Context, client *http.Client, lookup func(context.Context, string) error, i int64, host string) error {
+func (r *dnsRun) one(ctx context.Context, client *http.Client, lookup func(context.Context, string) error, i int64,
+	host string) error {
 	began := time.Now()
 	if err := lookup(ctx, host); err != nil {
 		return fmt.Errorf("look up %s: %w", host, err)

@@ -81,7 +81,8 @@ func TestNearDuplicatesAreTold(t *testing.T) {
 	}
 	pairs, by := &tables[0], &tables[1]
 	last := len(pairs.Rows) - 1
-	if near, far := column(t, pairs, 0, "Hamming distance, ours"), column(t, pairs, last, "Hamming distance, ours"); near > 3 || far < 15 {
+	if near, far := column(t, pairs, 0, "Hamming distance, ours"),
+		column(t, pairs, last, "Hamming distance, ours"); near > 3 || far < 15 {
 		t.Errorf("copies are %v bits away, distinct texts %v", near, far)
 	}
 	for row := range by.Rows {

@@ -89,9 +89,11 @@ func (n NearDup) Run() []Table {
 
 // distances is the table of pairs.
 func (n NearDup) distances(texts int, copies []outcome, others *outcome) Table {
-	t := Table{Name: "pairs", Label: "pairs", Title: fmt.Sprintf("Pairs of %d texts: distance of simhashes, resemblance of shingles", texts),
+	t := Table{Name: "pairs", Label: "pairs",
+		Title: fmt.Sprintf("Pairs of %d texts: distance of simhashes, resemblance of shingles", texts),
 		Columns: []Column{{Name: "pairs"}, {Name: "Hamming distance, ours", Unit: "bits", Digits: 2, Drawn: true},
-			{Name: "Hamming distance, mfonda/simhash", Unit: "bits", Digits: 2, Drawn: true}, {Name: "Jaccard, estimated", Digits: 3, Drawn: true}}}
+			{Name: "Hamming distance, mfonda/simhash", Unit: "bits", Digits: 2, Drawn: true},
+			{Name: "Jaccard, estimated", Digits: 3, Drawn: true}}}
 	add := func(label string, o *outcome) {
 		n := float64(max(o.pairs, 1))
 		t.Add(label, float64(o.pairs), float64(o.oursFar)/n, float64(o.theirsFar)/n, o.jaccard/n)
@@ -105,15 +107,19 @@ func (n NearDup) distances(texts int, copies []outcome, others *outcome) Table {
 
 // thresholds is the table of precision and recall.
 func (n NearDup) thresholds(copies []outcome, others *outcome) Table {
-	t := Table{Name: "thresholds", Label: "at most", Title: fmt.Sprintf("Copies with up to %.0f %% of their words changed, by threshold", 100*n.Changed),
-		Columns: []Column{{Name: "recall, ours", Digits: 3, Drawn: true}, {Name: "precision, ours", Digits: 3}, {Name: "recall, ours with sketches", Digits: 3, Drawn: true},
-			{Name: "precision, ours with sketches", Digits: 3, Drawn: true}, {Name: "recall, mfonda/simhash", Digits: 3, Drawn: true},
+	t := Table{Name: "thresholds", Label: "at most",
+		Title: fmt.Sprintf("Copies with up to %.0f %% of their words changed, by threshold", 100*n.Changed),
+		Columns: []Column{{Name: "recall, ours", Digits: 3, Drawn: true}, {Name: "precision, ours", Digits: 3},
+			{Name: "recall, ours with sketches", Digits: 3, Drawn: true},
+			{Name: "precision, ours with sketches", Digits: 3, Drawn: true},
+			{Name: "recall, mfonda/simhash", Digits: 3, Drawn: true},
 			{Name: "precision, mfonda/simhash", Digits: 3, Drawn: true}},
 		Notes: []string{"Precision counts as wrong: pairs of distinct texts, and copies with more words changed."}}
 	for bits := range maxThreshold + 1 {
 		var row []float64
 		for _, of := range []func(*outcome) int{
-			func(o *outcome) int { return o.ours[bits] }, func(o *outcome) int { return o.sketch[bits] }, func(o *outcome) int { return o.theirs[bits] },
+			func(o *outcome) int { return o.ours[bits] }, func(o *outcome) int { return o.sketch[bits] },
+			func(o *outcome) int { return o.theirs[bits] },
 		} {
 			right, wrong, all := 0, of(others), 0
 			for e := range copies {

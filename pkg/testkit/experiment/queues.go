@@ -71,7 +71,8 @@ func (q Queues) config() (rabbit.Config, error) {
 	for _, v := range []struct {
 		to          *string
 		user, vhost string
-	}{{&cfg.Subsystems, rabbit.SubsystemsUser, rabbit.SubsystemsVhost}, {&cfg.Frontier, rabbit.FrontierUser, rabbit.FrontierVhost}} {
+	}{{&cfg.Subsystems, rabbit.SubsystemsUser, rabbit.SubsystemsVhost},
+		{&cfg.Frontier, rabbit.FrontierUser, rabbit.FrontierVhost}} {
 		u, err := url.Parse(q.AMQP)
 		if err != nil {
 			return cfg, errors.New("the broker's address is no URL")
@@ -92,17 +93,21 @@ type queueRun struct {
 
 // tables publishes, then publishes and handles, then handles what is left, and adds a row each time.
 func (r *queueRun) tables(ctx context.Context) ([]Table, error) {
-	rates := Table{Name: "queues", Label: "seconds", Title: "A queue of RabbitMQ: lengths, and messages a second as the broker counts them",
-		Columns: []Column{{Name: "queued", Unit: "messages", Drawn: true}, {Name: "ready"}, {Name: "unacked", Drawn: true}, {Name: "publish", Unit: "1/s", Drawn: true},
-			{Name: "confirm", Unit: "1/s"}, {Name: "deliver", Unit: "1/s", Drawn: true}, {Name: "ack", Unit: "1/s", Drawn: true}}}
+	rates := Table{Name: "queues", Label: "seconds",
+		Title: "A queue of RabbitMQ: lengths, and messages a second as the broker counts them",
+		Columns: []Column{{Name: "queued", Unit: "messages", Drawn: true}, {Name: "ready"}, {Name: "unacked", Drawn: true},
+			{Name: "publish", Unit: "1/s", Drawn: true}, {Name: "confirm", Unit: "1/s"},
+			{Name: "deliver", Unit: "1/s", Drawn: true}, {Name: "ack", Unit: "1/s", Drawn: true}}}
 	links := Table{Name: "connections", Label: "seconds", Title: "Connections and channels of the broker, and their churn",
-		Columns: []Column{{Name: "connections", Drawn: true}, {Name: "channels", Drawn: true}, {Name: "connections opened", Digits: 0}, {Name: "channels opened", Digits: 0}}}
+		Columns: []Column{{Name: "connections", Drawn: true}, {Name: "channels", Drawn: true},
+			{Name: "connections opened", Digits: 0}, {Name: "channels opened", Digits: 0}}}
 	before, err := r.watch.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	for _, phase := range []struct{ rows, publishers, consumers int }{{r.Alone, r.Publishers, 0}, {r.Both, r.Publishers, r.Consumers}, {r.Rest, 0, r.Consumers}} {
+	for _, phase := range []struct{ rows, publishers, consumers int }{{r.Alone, r.Publishers, 0},
+		{r.Both, r.Publishers, r.Consumers}, {r.Rest, 0, r.Consumers}} {
 		err := r.while(ctx, phase.publishers, phase.consumers, func() error {
 			for range phase.rows {
 				now, err := r.watch.next(ctx, r.Every)
@@ -120,7 +125,8 @@ func (r *queueRun) tables(ctx context.Context) ([]Table, error) {
 			return nil, err
 		}
 	}
-	rates.Notes = []string{fmt.Sprintf("%d events sent, %d handled; events of a topic travel in bundles of up to %d, each one message.", r.sent.Load(), r.handled.Load(), rabbit.Default().Bundle)}
+	rates.Notes = []string{fmt.Sprintf("%d events sent, %d handled; events of a topic travel in bundles of up to %d, "+
+		"each one message.", r.sent.Load(), r.handled.Load(), rabbit.Default().Bundle)}
 	return []Table{rates, links}, nil
 }
 
@@ -134,10 +140,11 @@ func (r *queueRun) while(ctx context.Context, publishers, consumers int, run fun
 	}
 	if consumers > 0 {
 		g.Go(func() error {
-			return r.bus.Consume(ctx, (&crawl.Page{}).Topic(), bus.Workers{Min: 1, Max: consumers}, func(context.Context, bus.Message) error {
-				r.handled.Add(1)
-				return nil
-			})
+			return r.bus.Consume(ctx, (&crawl.Page{}).Topic(), bus.Workers{Min: 1, Max: consumers},
+				func(context.Context, bus.Message) error {
+					r.handled.Add(1)
+					return nil
+				})
 		})
 	}
 	err := run()

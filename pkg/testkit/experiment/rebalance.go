@@ -17,9 +17,12 @@ type Rebalance struct {
 // Run moves a ring through a join, an orderly leave and a death, and counts hosts: with the tables that nodes use, and
 // without nodes.
 func (r Rebalance) Run() ([]Table, error) {
-	t := Table{Name: "rebalance", Label: "change", Title: fmt.Sprintf("%d hosts on a ring, as nodes join and leave", r.Hosts),
-		Columns: []Column{{Name: "nodes"}, {Name: "hosts of the fullest", Unit: "% of all", Digits: 2}, {Name: "hosts of the emptiest", Unit: "% of all", Digits: 2},
-			{Name: "spread about the mean", Unit: "%", Digits: 2, Drawn: true}, {Name: "hosts moved", Unit: "%", Digits: 2, Drawn: true},
+	t := Table{Name: "rebalance", Label: "change",
+		Title: fmt.Sprintf("%d hosts on a ring, as nodes join and leave", r.Hosts),
+		Columns: []Column{{Name: "nodes"}, {Name: "hosts of the fullest", Unit: "% of all", Digits: 2},
+			{Name: "hosts of the emptiest", Unit: "% of all", Digits: 2},
+			{Name: "spread about the mean", Unit: "%", Digits: 2, Drawn: true},
+			{Name: "hosts moved", Unit: "%", Digits: 2, Drawn: true},
 			{Name: "least that must move", Unit: "%", Digits: 2, Drawn: true}, {Name: "moved between others", Unit: "hosts"}}}
 	table, err := ring.Create((r.Nodes+1)*r.PerSet, ring.ByHost, 1)
 	for i := 0; i < r.Nodes && err == nil; i++ {
@@ -55,7 +58,8 @@ func (r Rebalance) Run() ([]Table, error) {
 }
 
 func member(i int) ring.Node {
-	return ring.Node{Name: fmt.Sprintf("node%d", i), Address: fmt.Sprintf("10.0.0.%d:5672", i+1), Weight: ring.Unit, Incarnation: uint64(i + 1)}
+	return ring.Node{Name: fmt.Sprintf("node%d", i), Address: fmt.Sprintf("10.0.0.%d:5672", i+1), Weight: ring.Unit,
+		Incarnation: uint64(i + 1)}
 }
 
 // row counts the hosts of each node after a change, and those that moved. who came or went.
@@ -90,7 +94,8 @@ func (r Rebalance) row(t *Table, label string, before, after *ring.Table, who st
 	}
 	all, mean := float64(r.Hosts), float64(r.Hosts)/float64(len(by))
 	spread := max(float64(most)-mean, mean-float64(least)) / mean
-	t.Add(label, float64(len(by)), 100*float64(most)/all, 100*float64(least)/all, 100*spread, 100*float64(moved)/all, 100*float64(must)/all, float64(others))
+	t.Add(label, float64(len(by)), 100*float64(most)/all, 100*float64(least)/all, 100*spread, 100*float64(moved)/all,
+		100*float64(must)/all, float64(others))
 	return nil
 }
 

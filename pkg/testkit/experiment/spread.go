@@ -16,7 +16,8 @@ type Fetched struct {
 // Harvest cuts a crawl of so many seconds into parts, and says what each brought.
 func Harvest(pages []Fetched, seconds float64, parts int) Table {
 	t := Table{Name: "harvest", Label: "seconds", Title: fmt.Sprintf("Harvest of %.0f seconds", seconds),
-		Columns: []Column{{Name: "pages"}, {Name: "bytes", Unit: "MB", Digits: 1}, {Name: "pages so far", Drawn: true}, {Name: "bytes so far", Unit: "MB", Digits: 1, Drawn: true}}}
+		Columns: []Column{{Name: "pages"}, {Name: "bytes", Unit: "MB", Digits: 1}, {Name: "pages so far", Drawn: true},
+			{Name: "bytes so far", Unit: "MB", Digits: 1, Drawn: true}}}
 	count, size := make([]float64, parts), make([]float64, parts)
 	for _, p := range pages {
 		i := min(max(int(p.At/seconds*float64(parts)), 0), parts-1)
@@ -34,9 +35,11 @@ func Harvest(pages []Fetched, seconds float64, parts int) Table {
 // Spread says which agents a ring gives the pages of a crawl to, for clusters of so many agents.
 func Spread(pages []Fetched, agents []int) (Table, error) {
 	t := Table{Name: "spread", Label: "agents", Title: "Spread of the same pages between agents on a ring",
-		Columns: []Column{{Name: "hosts of an agent"}, {Name: "pages of the fullest", Digits: 0}, {Name: "pages of the emptiest", Digits: 0},
-			{Name: "hosts, spread about the mean", Unit: "%", Digits: 1, Drawn: true}, {Name: "pages, spread about the mean", Unit: "%", Digits: 1, Drawn: true}},
-		Notes: []string{"Computed with the table that nodes use, from the hosts of the pages that were fetched: no agents ran."}}
+		Columns: []Column{{Name: "hosts of an agent"}, {Name: "pages of the fullest", Digits: 0},
+			{Name: "pages of the emptiest", Digits: 0}, {Name: "hosts, spread about the mean", Unit: "%", Digits: 1,
+				Drawn: true}, {Name: "pages, spread about the mean", Unit: "%", Digits: 1, Drawn: true}},
+		Notes: []string{"Computed with the table that nodes use, from the hosts of the pages that were fetched: no agents " +
+			"ran."}}
 	byHost := map[string]float64{}
 	for _, p := range pages {
 		byHost[p.Host]++

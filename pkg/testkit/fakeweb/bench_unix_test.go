@@ -40,7 +40,8 @@ func BenchmarkRequest(b *testing.B) {
 	var requests [][]byte
 	for i := range 500 {
 		host, target, _ := splitURL(s.Web().url(s.Web().page(i * 7)))
-		requests = append(requests, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench/1\r\n\r\n", target, host))
+		requests = append(requests, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench/1\r\n\r\n", target,
+			host))
 	}
 	b.ReportAllocs()
 	before := cpuTime(b)

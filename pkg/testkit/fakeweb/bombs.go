@@ -27,7 +27,8 @@ func (h *Hostile) bombs() []HostileCase {
 	file := sync.OnceValue(func() []byte { return gzipBomb(BombBytes >> 20) })
 	return []HostileCase{
 		bomb("gzip bomb", "/bomb/gzip", "gzip", gzipBomb),
-		bomb("gzip bomb, packed twice", "/bomb/gzip-twice", "gzip, gzip", func(mebis int) []byte { return appendGzip(nil, gzipBomb(mebis)) }),
+		bomb("gzip bomb, packed twice", "/bomb/gzip-twice", "gzip, gzip",
+			func(mebis int) []byte { return appendGzip(nil, gzipBomb(mebis)) }),
 		bomb("deflate bomb", "/bomb/deflate", "deflate", zlibBomb),
 		bomb("brotli bomb", "/bomb/br", "br", brotliBomb),
 		bomb("zstd bomb", "/bomb/zstd", "zstd", zstdBomb),

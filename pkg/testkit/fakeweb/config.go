@@ -91,7 +91,8 @@ func (c Config) validateShares() error {
 		}
 	}
 	if sum := c.special(); sum > 0.7 {
-		errs = append(errs, fmt.Errorf("fakeweb: copies, redirects, errors and changes make up %.2f of the pages, want at most 0.7", sum))
+		errs = append(errs, fmt.Errorf("fakeweb: copies, redirects, errors and changes make up %.2f of the pages, want at "+
+			"most 0.7", sum))
 	}
 	if !(c.PagesZipf >= 0 && c.PagesZipf <= 3) {
 		errs = append(errs, fmt.Errorf("fakeweb: PagesZipf is %v, want 0 to 3", c.PagesZipf))

@@ -50,7 +50,8 @@ func TestDNS(t *testing.T) {
 				}
 			}
 			if r.Rcode != c.rcode || got != c.answer {
-				t.Errorf("%s over %s: %s %q, want %s %q", c.name, network, dns.RcodeToString[r.Rcode], got, dns.RcodeToString[c.rcode], c.answer)
+				t.Errorf("%s over %s: %s %q, want %s %q", c.name, network, dns.RcodeToString[r.Rcode], got,
+					dns.RcodeToString[c.rcode], c.answer)
 			}
 			if got == "" && len(r.Ns) == 0 {
 				t.Errorf("%s: nothing says how long to remember that", c.name)
@@ -70,7 +71,8 @@ func TestNetwork(t *testing.T) {
 	if got, want := s.DNSAddr(), "127.99.0.254:"; !strings.HasPrefix(got, want) {
 		t.Errorf("DNS is answered at %s, want %s", got, want)
 	}
-	for name, want := range map[string]string{"www.site-00000.test.": "127.99.0.1", "www.site-00001.test.": "127.99.0.2", "dead-00000.test.": "127.99.200.1"} {
+	for name, want := range map[string]string{"www.site-00000.test.": "127.99.0.1", "www.site-00001.test.": "127.99.0.2",
+		"dead-00000.test.": "127.99.200.1"} {
 		if got := ask(t, s, "udp", name, dns.TypeA).Answer[0].(*dns.A).A.String(); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

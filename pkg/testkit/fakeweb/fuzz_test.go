@@ -19,8 +19,9 @@ func FuzzAnswer(f *testing.F) {
 			break
 		}
 	}
-	for _, target := range []string{"/", "/robots.txt", "/sitemap.xml", "/sitemap-0.xml.gz", "/calendar/9999/12/", "/calendar/x/-1/",
-		"/deep/a/", "/session/1?PHPSESSID=x", "/shop?a&b", "/section-/page-.html", "/section-1/page-99999999999999999999.html", "/private/open-1.html"} {
+	for _, target := range []string{"/", "/robots.txt", "/sitemap.xml", "/sitemap-0.xml.gz", "/calendar/9999/12/",
+		"/calendar/x/-1/", "/deep/a/", "/session/1?PHPSESSID=x", "/shop?a&b", "/section-/page-.html",
+		"/section-1/page-99999999999999999999.html", "/private/open-1.html"} {
 		f.Add("www.site-00000.test", target)
 		f.Add("trap-00000.test:80", target)
 		f.Add("slow-00001.test", target)

@@ -27,7 +27,8 @@ type HostileCase struct {
 // NewHostile makes the handler; answers that trickle pause so long between two bytes.
 func NewHostile(pause time.Duration) *Hostile {
 	h := &Hostile{pause: pause, byURL: make(map[string]http.HandlerFunc)}
-	for _, table := range [][]HostileCase{h.bombs(), h.endless(), h.slowness(), h.redirects(), h.brokenFraming(), h.brokenContent(), h.excessiveContent()} {
+	for _, table := range [][]HostileCase{h.bombs(), h.endless(), h.slowness(), h.redirects(), h.brokenFraming(),
+		h.brokenContent(), h.excessiveContent()} {
 		h.cases = append(h.cases, table...)
 	}
 	for _, c := range h.cases {
@@ -167,8 +168,8 @@ func (h *Hostile) redirects() []HostileCase {
 		to("redirect to nonsense", "/redirect/nonsense", "http://[not-an-address/%zz"),
 		to("redirect to a long address", "/redirect/long", "/redirect/long?"+strings.Repeat("x", 200_000)),
 	}
-	return append(cases, HostileCase{"redirect that grows", "/redirect/grow", "each redirect leads to a new address: count them", false,
-		func(w http.ResponseWriter, r *http.Request) {
+	return append(cases, HostileCase{"redirect that grows", "/redirect/grow",
+		"each redirect leads to a new address: count them", false, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/redirect/grow?x"+firstBytes(r.URL.RawQuery, 2000), http.StatusFound)
 		}})
 }

@@ -14,7 +14,8 @@ func (h *Hostile) brokenFraming() []HostileCase {
 	return []HostileCase{
 		text("length too long", "/broken/length-long", "fewer bytes than Content-Length: the body is cut",
 			okHTML+"Content-Length: 5000\r\n\r\n<html>short"),
-		text("length too short", "/broken/length-short", "more bytes than Content-Length: they must not become the next answer",
+		text("length too short", "/broken/length-short",
+			"more bytes than Content-Length: they must not become the next answer",
 			okHTML+"Content-Length: 6\r\n\r\n<html>HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
 		text("length negative", "/broken/length-negative", "", okHTML+"Content-Length: -1\r\n\r\n<html>"),
 		text("length huge", "/broken/length-huge", "do not allocate what is promised",
@@ -22,14 +23,17 @@ func (h *Hostile) brokenFraming() []HostileCase {
 		text("two lengths", "/broken/length-two", "", okHTML+"Content-Length: 6\r\nContent-Length: 7\r\n\r\n<html>x"),
 		text("length and chunks", "/broken/length-chunked", "",
 			okHTML+"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n0\r\n\r\n"),
-		text("chunk size no number", "/broken/chunk-size", "", okHTML+"Transfer-Encoding: chunked\r\n\r\nzz\r\n<html>\r\n0\r\n\r\n"),
-		text("chunk size overflow", "/broken/chunk-overflow", "", okHTML+"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n<html>"),
+		text("chunk size no number", "/broken/chunk-size", "",
+			okHTML+"Transfer-Encoding: chunked\r\n\r\nzz\r\n<html>\r\n0\r\n\r\n"),
+		text("chunk size overflow", "/broken/chunk-overflow", "",
+			okHTML+"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n<html>"),
 		text("chunks cut off", "/broken/chunk-cut", "", okHTML+"Transfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n"),
 		{"reset midway", "/broken/reset", "the connection is reset within the body", false, raw(reset)},
 		text("closed at once", "/broken/closed", "no answer at all", ""),
 		text("status line not HTTP", "/broken/status-line", "", "ICY 200 OK\r\n\r\n<html>"),
 		text("status no number", "/broken/status-number", "", "HTTP/1.1 abc Huh\r\nContent-Length: 6\r\n\r\n<html>"),
-		text("status 999", "/broken/status-999", "a status outside the ranges", "HTTP/1.1 999 Request denied\r\nContent-Length: 6\r\n\r\n<html>"),
+		text("status 999", "/broken/status-999", "a status outside the ranges",
+			"HTTP/1.1 999 Request denied\r\nContent-Length: 6\r\n\r\n<html>"),
 		text("status 000", "/broken/status-000", "", "HTTP/1.1 000 Nothing\r\nContent-Length: 6\r\n\r\n<html>"),
 		text("HTTP/0.9", "/broken/http-0.9", "a body without status line and header", "<html><body>HTTP/0.9</body></html>\n"),
 		text("field without colon", "/broken/field", "", okHTML+"this is no field\r\nContent-Length: 6\r\n\r\n<html>"),
@@ -57,7 +61,8 @@ func (h *Hostile) brokenContent() []HostileCase {
 	}
 	return []HostileCase{
 		{"wrong charset", "/content/charset", "says UTF-8, is UTF-16, with another charset in its meta element", false,
-			rawText(html("Content-Type: text/html; charset=utf-8\r\n", "\xfe\xff\x00<\x00p\x00>\x04\x16\xd8\x00<meta charset=shift_jis>\x80\x81"))},
+			rawText(html("Content-Type: text/html; charset=utf-8\r\n",
+				"\xfe\xff\x00<\x00p\x00>\x04\x16\xd8\x00<meta charset=shift_jis>\x80\x81"))},
 		{"unknown charset", "/content/charset-unknown", "", false,
 			rawText(html("Content-Type: text/html; charset=x-klingon\r\n", "<p>nuqneH \xe9"))},
 		{"wrong type", "/content/type", "says HTML, is a picture", false,
@@ -68,7 +73,8 @@ func (h *Hostile) brokenContent() []HostileCase {
 		{"unknown encoding", "/content/encoding", "", false,
 			rawText(html("Content-Type: text/html\r\nContent-Encoding: x-magic\r\n", "<html>"))},
 		{"NUL bytes", "/content/nul", "NUL bytes in text, names and addresses", false,
-			rawText(html("Content-Type: text/html\r\n", "<ht\x00ml><a hr\x00ef='/a\x00b' href=\"/\x00\">\x00</a>"+strings.Repeat("\x00", 10_000)))},
+			rawText(html("Content-Type: text/html\r\n",
+				"<ht\x00ml><a hr\x00ef='/a\x00b' href=\"/\x00\">\x00</a>"+strings.Repeat("\x00", 10_000)))},
 	}
 }
 

@@ -39,7 +39,8 @@ var unpackers = map[string]func(io.Reader) (io.Reader, error){
 
 // Bombs must be valid to the last checksum: a decoder that gives up early would let a client pass that has no limit.
 func TestBombsAreValidToTheEnd(t *testing.T) {
-	for encoding, pack := range map[string]func(int) []byte{"gzip": gzipBomb, "deflate": zlibBomb, "br": brotliBomb, "zstd": zstdBomb} {
+	for encoding, pack := range map[string]func(int) []byte{"gzip": gzipBomb, "deflate": zlibBomb, "br": brotliBomb,
+		"zstd": zstdBomb} {
 		for _, mebis := range []int{2, 5} {
 			r, err := unpackers[encoding](bytes.NewReader(pack(mebis)))
 			if err != nil {
@@ -95,7 +96,8 @@ func TestBombsAreSmallAndUnpackFar(t *testing.T) {
 func bare(t *testing.T) *http.Client {
 	tr := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: tr,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // answerOf sends a request and returns up to limit raw bytes of the answer, and whether it ended by itself within a
@@ -140,8 +142,9 @@ func TestHostileAnswersAreWhatTheyClaim(t *testing.T) {
 			t.Errorf("%s: %.80q", c.Name, answer)
 		}
 	}
-	for _, want := range []string{"silence", "trickle", "endless headers", "endless body", "redirect to metadata", "redirect to a file",
-		"reset midway", "HTTP/0.9", "huge cookies", "nested elements", "malformed HTML", "NUL bytes", "wrong charset", "length too long"} {
+	for _, want := range []string{"silence", "trickle", "endless headers", "endless body", "redirect to metadata",
+		"redirect to a file", "reset midway", "HTTP/0.9", "huge cookies", "nested elements", "malformed HTML", "NUL bytes",
+		"wrong charset", "length too long"} {
 		if !names[want] {
 			t.Errorf("no case %q", want)
 		}
@@ -153,7 +156,8 @@ func TestBrokenFramingIsBroken(t *testing.T) {
 	h := NewHostile(time.Millisecond)
 	srv := httptest.NewServer(h)
 	defer srv.Close()
-	lenient := map[string]bool{"length too short": true, "status 999": true, "status 000": true, "length and chunks": true, "huge cookies": true}
+	lenient := map[string]bool{"length too short": true, "status 999": true, "status 000": true, "length and chunks": true,
+		"huge cookies": true}
 	for _, c := range h.brokenFraming() {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+c.Path, nil)

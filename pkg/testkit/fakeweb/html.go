@@ -17,8 +17,9 @@ const (
 		"<script>\n(function(){var a=document.createElement(\"a\");a.href=\"/not-a-link?x=1&y=2\";" +
 		"if(1<2&&3>2){window.dataLayer=window.dataLayer||[];}})();\n</script>\n" +
 		"<!-- <a href=\"/commented-out.html\">not a link</a> -->\n</head>\n"
-	footer = "<p>Write to <a href=\"mailto:editor@example.test\">the editors</a> or call <a href=\"tel:+4930123456\">us</a>. " +
-		"<a href=\"javascript:void(0)\" onclick=\"window.print()\">Print</a> &copy;&nbsp;2024</p>\n"
+	footer = "<p>Write to <a href=\"mailto:editor@example.test\">the editors</a> or call <a " +
+		"href=\"tel:+4930123456\">us</a>. <a href=\"javascript:void(0)\" onclick=\"window.print()\">Print</a> " +
+		"&copy;&nbsp;2024</p>\n"
 )
 
 // writer writes one page.
@@ -208,7 +209,8 @@ func (p *writer) sentence(i uint64) int {
 
 func (p *writer) figure() {
 	n := p.draw(purposeText, p.page) % 1000
-	for _, part := range []string{"<figure><img src=\"/assets/", "-480.jpg\" srcset=\"/assets/", "-480.jpg 480w, /assets/"} {
+	for _, part := range []string{"<figure><img src=\"/assets/", "-480.jpg\" srcset=\"/assets/",
+		"-480.jpg 480w, /assets/"} {
 		p.put(part)
 		p.dst = strconv.AppendUint(p.dst, n, 10)
 	}

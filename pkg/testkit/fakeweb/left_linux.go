@@ -31,7 +31,10 @@ func left(c net.Conn) (asked, gone time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	var info *unix.TCPInfo
-	if raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) }) != nil || err != nil {
+	if raw.Control(func(fd uintptr) {
+		info,
+			err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	}) != nil || err != nil {
 		return 0, 0, false
 	}
 	ms := func(n uint32) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -29,7 +29,8 @@ func TestARequestEndsWhenItsClientLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer late.Close()
-			fmt.Fprintf(client, "GET /left HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", strings.TrimPrefix(strings.TrimSuffix(s.Web().Home(0), "/"), "http://"))
+			fmt.Fprintf(client, "GET /left HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+				strings.TrimPrefix(strings.TrimSuffix(s.Web().Home(0), "/"), "http://"))
 			if leaves {
 				client.Close()
 				for _, _, gone := left(late); !gone; _, _, gone = left(late) {
@@ -44,7 +45,8 @@ func TestARequestEndsWhenItsClientLeft(t *testing.T) {
 			s.newConn(late, 1).serve()
 			e := s.Log().Entries()[before]
 			if after := time.Duration(e.End - went); leaves != (after < 100*time.Millisecond) || e.Start > e.End {
-				t.Errorf("the request ended %v after its client was seen to leave, and took %v", after, time.Duration(e.End-e.Start))
+				t.Errorf("the request ended %v after its client was seen to leave, and took %v", after,
+					time.Duration(e.End-e.Start))
 			}
 		})
 	}

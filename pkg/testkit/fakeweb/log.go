@@ -17,19 +17,29 @@ import (
 // closed the connection before its answer, the kernel says when it asked and when it went. Only where Cut is set and
 // the kernel cannot say is End taken afterwards, when the server notices that the client has gone: a little late.
 type Entry struct {
-	Host       string `json:"host"` // without port, lower case
-	Path       string `json:"path"` // with query
-	Method     string `json:"method"`
-	Status     int    `json:"status"`                // 0: no status line was sent
-	RetryAfter int    `json:"retry_after,omitempty"` // seconds
-	Start      int64  `json:"start"`                 // the first byte of the request was there
-	End        int64  `json:"end"`                   // the last bytes of the answer were about to go out, or the client was found gone
-	Bytes      int    `json:"bytes"`                 // of the answer's body as sent
-	Cut        bool   `json:"cut,omitempty"`         // the answer was not sent to its end
-	Conn       uint64 `json:"conn"`                  // number of the connection
-	Local      string `json:"local"`                 // address without port the client had dialled
-	Remote     string `json:"remote"`
-	UserAgent  string `json:"user_agent"`
+	// without port, lower case
+	Host string `json:"host"`
+	// with query
+	Path   string `json:"path"`
+	Method string `json:"method"`
+	// 0: no status line was sent
+	Status int `json:"status"`
+	// seconds
+	RetryAfter int `json:"retry_after,omitempty"`
+	// the first byte of the request was there
+	Start int64 `json:"start"`
+	// the last bytes of the answer were about to go out, or the client was found gone
+	End int64 `json:"end"`
+	// of the answer's body as sent
+	Bytes int `json:"bytes"`
+	// the answer was not sent to its end
+	Cut bool `json:"cut,omitempty"`
+	// number of the connection
+	Conn uint64 `json:"conn"`
+	// address without port the client had dialled
+	Local     string `json:"local"`
+	Remote    string `json:"remote"`
+	UserAgent string `json:"user_agent"`
 }
 
 // Log is the record of a server. It is safe for concurrent use.

@@ -21,7 +21,8 @@ func TestMainServesUntilItsInputEnds(t *testing.T) {
 	stdin, stop := io.Pipe()
 	stdout, out := io.Pipe()
 	done := make(chan error, 1)
-	args := strings.Fields("--hosts 3 --pages 60 --addresses 1 --page-bytes 3000 --stdin --log " + logFile + " --truth " + truth)
+	args := strings.Fields("--hosts 3 --pages 60 --addresses 1 --page-bytes 3000 --stdin --log " + logFile + " --truth " +
+		truth)
 	go func() { done <- Main(t.Context(), args, stdin, out, io.Discard) }()
 	var ready Ready
 	if err := json.NewDecoder(bufio.NewReader(stdout)).Decode(&ready); err != nil {
@@ -63,14 +64,16 @@ func TestEveryFieldHasAFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	for f := range reflect.TypeFor[Config]().Fields() {
-		if f.Tag.Get("help") == "" || !strings.Contains(help.String(), "-"+flagName(f.Name)) || !strings.Contains(help.String(), f.Tag.Get("help")) {
+		if f.Tag.Get("help") == "" || !strings.Contains(help.String(), "-"+flagName(f.Name)) ||
+			!strings.Contains(help.String(), f.Tag.Get("help")) {
 			t.Errorf("%s has no flag -%s with a help text", f.Name, flagName(f.Name))
 		}
 	}
 }
 
 func TestMainRefusesBadArguments(t *testing.T) {
-	for _, args := range []string{"--hosts x", "--hosts 0", "--nothing", "extra", "--log /nonexistent/dir/log", "--truth /nonexistent/dir/t"} {
+	for _, args := range []string{"--hosts x", "--hosts 0", "--nothing", "extra", "--log /nonexistent/dir/log",
+		"--truth /nonexistent/dir/t"} {
 		if err := Main(t.Context(), strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: accepted", args)
 		}
@@ -78,7 +81,8 @@ func TestMainRefusesBadArguments(t *testing.T) {
 }
 
 func TestFlagsDescribeAConfigWholly(t *testing.T) {
-	for _, want := range []Config{Default(), Plain(7, 1234), {Seed: 9, Hosts: 1, Pages: 1, PageBytes: 100, Links: 1, TLS: true, ChangeEvery: 1, SlowByte: 1, Delay: 3 * time.Second}} {
+	for _, want := range []Config{Default(), Plain(7, 1234), {Seed: 9, Hosts: 1, Pages: 1, PageBytes: 100, Links: 1,
+		TLS: true, ChangeEvery: 1, SlowByte: 1, Delay: 3 * time.Second}} {
 		o, err := parseArgs(Flags(want), io.Discard)
 		if err != nil || o.cfg != want {
 			t.Errorf("read back %+v, %v; want %+v", o.cfg, err, want)

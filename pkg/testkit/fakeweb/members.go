@@ -36,7 +36,8 @@ type MembersRequest struct {
 
 // NewMembers returns a site.
 func NewMembers(user, password string, pages, expire int) *Members {
-	return &Members{User: user, Password: password, Pages: pages, Expire: expire, tokens: map[string]string{}, sessions: map[string]int{}}
+	return &Members{User: user, Password: password, Pages: pages, Expire: expire, tokens: map[string]string{},
+		sessions: map[string]int{}}
 }
 
 // ServeHTTP implements http.Handler.
@@ -51,12 +52,14 @@ func (m *Members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.login(w, r)
 	case r.URL.Path == "/login":
 		m.form(w)
-	case r.URL.Path == "/logout" || r.URL.Path == "/users/sign_out" || r.URL.Query().Get("action") == "logout" || r.URL.Path == "/bye":
+	case r.URL.Path == "/logout" || r.URL.Path == "/users/sign_out" || r.URL.Query().Get("action") == "logout" ||
+		r.URL.Path == "/bye":
 		m.logouts++
 		clear(m.sessions)
 		fmt.Fprint(w, "<p>Good bye</p>")
 	case r.URL.Path == "/":
-		fmt.Fprint(w, `<title>Start</title><p>Welcome. <a class="logout" href="/logout">Log out</a> <a href="/members/0">Members</a></p>`)
+		fmt.Fprint(w,
+			`<title>Start</title><p>Welcome. <a class="logout" href="/logout">Log out</a> <a href="/members/0">Members</a></p>`)
 	case strings.HasPrefix(r.URL.Path, "/members/") && err == nil && number >= 0 && number < m.Pages:
 		m.page(w, r, number)
 	default:
@@ -79,8 +82,8 @@ func (m *Members) form(w http.ResponseWriter) {
 func (m *Members) login(w http.ResponseWriter, r *http.Request) {
 	visitor, err := r.Cookie("visitor")
 	ok := err == nil && m.tokens[visitor.Value] != "" && r.PostFormValue("csrf") == m.tokens[visitor.Value] &&
-		r.PostFormValue("name") == m.User && r.PostFormValue("password") == m.Password && r.PostFormValue("remember") == "on" &&
-		r.PostFormValue("spam") == "" && r.PostFormValue("go") == "in"
+		r.PostFormValue("name") == m.User && r.PostFormValue("password") == m.Password &&
+		r.PostFormValue("remember") == "on" && r.PostFormValue("spam") == "" && r.PostFormValue("go") == "in"
 	if !ok {
 		m.refused++
 		m.form(w)
@@ -110,7 +113,8 @@ func (m *Members) page(w http.ResponseWriter, r *http.Request, number int) {
 		return
 	}
 	m.sessions[session.Value] = left - 1
-	fmt.Fprintf(w, "<title>Members' page %d</title><a class=\"logout\" href=\"/users/sign_out\">Sign out</a><p>What only members read, no. %d: %s</p>",
+	fmt.Fprintf(w, "<title>Members' page %d</title><a class=\"logout\" href=\"/users/sign_out\">Sign out</a><p>What "+
+		"only members read, no. %d: %s</p>",
 		number, number, strings.Repeat(fmt.Sprintf("word%d ", number), 60))
 	fmt.Fprintf(w, `<a href="/logout">x</a> <a href="/members/0?action=logout">y</a> <a href="/bye">Log out</a>`)
 	for _, next := range []int{2*number + 1, 2*number + 2, number + 1} {

@@ -66,8 +66,8 @@ func (v Violation) String() string {
 	if v.Kind == Forbidden {
 		return fmt.Sprintf("forbidden: %s%s", r.Host, r.Path)
 	}
-	return fmt.Sprintf("%s: %s%s (connection %d, %s) %v after %s%s (connection %d), want %v", v.Kind, r.Host, r.Path, r.Conn,
-		r.Local, v.Got, v.Previous.Host, v.Previous.Path, v.Previous.Conn, v.Want)
+	return fmt.Sprintf("%s: %s%s (connection %d, %s) %v after %s%s (connection %d), want %v", v.Kind, r.Host, r.Path,
+		r.Conn, r.Local, v.Got, v.Previous.Host, v.Previous.Path, v.Previous.Conn, v.Want)
 }
 
 // CheckPoliteness returns every violation of the rules in a server's log, in the order of the requests. It takes
@@ -119,7 +119,8 @@ func (c *checker) checkPatience(e *Entry, h *hostRecord) {
 	if r := h.refusal; r != nil {
 		c.compare(TooImpatient, e, r, r.End, time.Duration(r.RetryAfter)*time.Second)
 	}
-	if (e.Status == 429 || e.Status == 503) && e.RetryAfter > 0 && (h.refusal == nil || patience(e) > patience(h.refusal)) {
+	if (e.Status == 429 || e.Status == 503) && e.RetryAfter > 0 &&
+		(h.refusal == nil || patience(e) > patience(h.refusal)) {
 		h.refusal = e
 	}
 }

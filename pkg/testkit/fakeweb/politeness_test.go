@@ -66,15 +66,18 @@ func TestCheckPolitenessCatchesEachViolation(t *testing.T) {
 		{"delay broken, log out of order", rules, []Entry{at(104, 120), at(0, 10)}, []ViolationKind{TooSoon}},
 		{"each host has its own delay", rules, []Entry{at(0, 10), at(11, 12, b1)}, nil},
 		{"two at once", rules, []Entry{at(0, 500), at(50, 60)}, []ViolationKind{TooManyAtOnce}},
-		{"two at once, the first is longest", rules, []Entry{at(0, 500), at(50, 60), at(450, 460)}, []ViolationKind{TooManyAtOnce, TooManyAtOnce}},
+		{"two at once, the first is longest", rules, []Entry{at(0, 500), at(50, 60), at(450, 460)},
+			[]ViolationKind{TooManyAtOnce, TooManyAtOnce}},
 		{"two at once, permitted", two, []Entry{at(0, 500), at(50, 60)}, nil},
 		{"three at once, two permitted", two, []Entry{at(0, 500), at(50, 400), at(60, 70)}, []ViolationKind{TooManyAtOnce}},
 		{"two connections, the second too soon", two, []Entry{at(0, 500), at(50, 60), at(70, 80)}, []ViolationKind{TooSoon}},
 		{"crawl-delay kept", rules, []Entry{at(0, 10, patient), at(1010, 1020, patient)}, nil},
 		{"crawl-delay broken", rules, []Entry{at(0, 10, patient), at(500, 510, patient)}, []ViolationKind{TooSoon}},
 		{"retry-after kept", rules, []Entry{at(0, 10, refused(503, 2)), at(2010, 2020)}, nil},
-		{"retry-after broken at another page", rules, []Entry{at(0, 10, refused(429, 2)), at(1500, 1510, path("/b"))}, []ViolationKind{TooImpatient}},
-		{"retry-after broken much later in the log", rules, []Entry{at(0, 10, refused(503, 9)), at(9020, 9030), at(9140, 9150, refused(503, 1)), at(9300, 9310)}, []ViolationKind{TooImpatient}},
+		{"retry-after broken at another page", rules, []Entry{at(0, 10, refused(429, 2)), at(1500, 1510, path("/b"))},
+			[]ViolationKind{TooImpatient}},
+		{"retry-after broken much later in the log", rules, []Entry{at(0, 10, refused(503, 9)), at(9020, 9030),
+			at(9140, 9150, refused(503, 1)), at(9300, 9310)}, []ViolationKind{TooImpatient}},
 		{"retry-after binds one host", rules, []Entry{at(0, 10, refused(503, 2)), at(500, 510, b1)}, nil},
 		{"retry-after with success means nothing", rules, []Entry{at(0, 10, refused(200, 2)), at(500, 510)}, nil},
 		{"retry-after not asked for", careless, []Entry{at(0, 10, refused(503, 2)), at(500, 510)}, nil},
@@ -87,8 +90,10 @@ func TestCheckPolitenessCatchesEachViolation(t *testing.T) {
 		{"allowed", rules, []Entry{at(0, 10, path("/public/x"))}, nil},
 		{"forbidden", rules, []Entry{at(0, 10, path("/private/x"))}, []ViolationKind{Forbidden}},
 		{"robots.txt counts", rules, []Entry{at(0, 10, path("/robots.txt")), at(20, 30)}, []ViolationKind{TooSoon}},
-		{"robots.txt at once", lax, []Entry{at(0, 10, path("/robots.txt")), at(11, 12, path(movedRobots)), at(112, 113)}, nil},
-		{"robots.txt at once, the page too", lax, []Entry{at(0, 10, path("/robots.txt")), at(20, 30)}, []ViolationKind{TooSoon}},
+		{"robots.txt at once", lax, []Entry{at(0, 10, path("/robots.txt")), at(11, 12, path(movedRobots)), at(112, 113)},
+			nil},
+		{"robots.txt at once, the page too", lax, []Entry{at(0, 10, path("/robots.txt")), at(20, 30)},
+			[]ViolationKind{TooSoon}},
 	} {
 		var got []ViolationKind
 		for _, v := range CheckPoliteness(c.entries, c.rules) {
@@ -105,7 +110,8 @@ func TestCheckPolitenessCatchesEachViolation(t *testing.T) {
 
 func TestViolationsSayWhatHappened(t *testing.T) {
 	v := CheckPoliteness([]Entry{at(0, 10), at(20, 30, path("/b"))}, Rules{HostDelay: time.Second})
-	if got := fmt.Sprint(v); !strings.Contains(got, "too soon: a/b") || !strings.Contains(got, "10ms after a/ ") || !strings.Contains(got, "want 1s") {
+	if got := fmt.Sprint(v); !strings.Contains(got, "too soon: a/b") || !strings.Contains(got, "10ms after a/ ") ||
+		!strings.Contains(got, "want 1s") {
 		t.Errorf("%s", got)
 	}
 }

@@ -30,7 +30,8 @@ const maxFields = 200
 // read reads a request head. The package has its own server because net/http does not tell when the last byte of an
 // answer is written, and the log records that.
 func (q *request) read(br *bufio.Reader) error {
-	*q = request{target: q.target[:0], host: q.host[:0], userAgent: q.userAgent[:0], noneMatch: q.noneMatch[:0], since: q.since[:0]}
+	*q = request{target: q.target[:0], host: q.host[:0], userAgent: q.userAgent[:0], noneMatch: q.noneMatch[:0],
+		since: q.since[:0]}
 	line, err := readLine(br)
 	if err != nil {
 		return err

@@ -53,7 +53,8 @@ func client(t testing.TB, s *Server) *http.Client {
 		TLSClientConfig: &tls.Config{RootCAs: s.CertPool()},
 	}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: tr,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 func fetch(t testing.TB, c *http.Client, method, url string, header ...string) (*http.Response, []byte) {
@@ -102,7 +103,8 @@ func links(t *testing.T, base string, resp *http.Response, body []byte) []string
 		}
 		switch {
 		case n.Type != html.ElementNode:
-		case n.Data == "meta" && strings.EqualFold(attr["name"], "robots") && strings.Contains(strings.ToLower(attr["content"]), "nofollow"):
+		case n.Data == "meta" && strings.EqualFold(attr["name"], "robots") &&
+			strings.Contains(strings.ToLower(attr["content"]), "nofollow"):
 			return nil
 		case n.Data == "base":
 			if at, err = at.Parse(attr["href"]); err != nil {
@@ -216,7 +218,8 @@ func TestRobotsFiles(t *testing.T) {
 			t.Errorf("kind %d: %d %s", kind, resp.StatusCode, body)
 		}
 		host := resp.Request.URL.Host
-		if w.Allowed(host, "/") == (kind == robotsFailing) || w.Allowed(host, "/private/page-1.html") != (kind == robotsNone) {
+		if w.Allowed(host, "/") == (kind == robotsFailing) ||
+			w.Allowed(host, "/private/page-1.html") != (kind == robotsNone) {
 			t.Errorf("kind %d: Allowed is wrong", kind)
 		}
 		if w.Allowed(host, "/private/open-1.html") == (kind == robotsFailing) || !w.Allowed(host, "/robots.txt") {
@@ -232,7 +235,8 @@ func TestRobotsFiles(t *testing.T) {
 		if (to.Host == host) != (kind == robotsMoved) {
 			t.Errorf("kind %d: moved to %v", kind, to)
 		}
-		if resp, body := fetch(t, c, "GET", to.String()); resp.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("Disallow: /private/")) {
+		if resp, body := fetch(t, c, "GET", to.String()); resp.StatusCode != http.StatusOK ||
+			!bytes.Contains(body, []byte("Disallow: /private/")) {
 			t.Errorf("kind %d: %s answers %d %s", kind, to, resp.StatusCode, body)
 		}
 	}
@@ -277,7 +281,8 @@ func TestSitemapsListWhatIsThere(t *testing.T) {
 	for u := range listed {
 		t.Errorf("a sitemap lists %s, which does not exist", u)
 	}
-	for _, path := range []string{"sitemap-99.xml.gz", "sitemap-x.xml.gz", "sitemap-0.xml", "sitemap", "sitemap--1.xml.gz"} {
+	for _, path := range []string{"sitemap-99.xml.gz", "sitemap-x.xml.gz", "sitemap-0.xml", "sitemap",
+		"sitemap--1.xml.gz"} {
 		if r := get(t, w, w.Home(0)+path); r.Status != 404 {
 			t.Errorf("/%s answers %d", path, r.Status)
 		}
@@ -299,7 +304,8 @@ func TestConditionalRequestsHeadAndGzip(t *testing.T) {
 			t.Errorf("%v answers %d, want 304", h, resp.StatusCode)
 		}
 	}
-	for _, h := range [][]string{{"If-None-Match", `"other"`}, {"If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"}, {"If-Modified-Since", "soon"}} {
+	for _, h := range [][]string{{"If-None-Match", `"other"`}, {"If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"},
+		{"If-Modified-Since", "soon"}} {
 		if resp, _ := fetch(t, c, "GET", home, h...); resp.StatusCode != http.StatusOK {
 			t.Errorf("%v answers %d, want 200", h, resp.StatusCode)
 		}
@@ -412,7 +418,8 @@ func TestRefusalsAskForPatienceThenYield(t *testing.T) {
 		for range p.Refusals {
 			n++
 			resp, _ := fetch(t, c, "GET", p.URL)
-			if resp.StatusCode != p.RefusalStatus || resp.Header.Get("Retry-After") != fmt.Sprint(p.RetryAfter) || p.RetryAfter < 1 || p.RetryAfter > 3 {
+			if resp.StatusCode != p.RefusalStatus || resp.Header.Get("Retry-After") != fmt.Sprint(p.RetryAfter) ||
+				p.RetryAfter < 1 || p.RetryAfter > 3 {
 				t.Fatalf("%s answers %d with Retry-After %q", p.URL, resp.StatusCode, resp.Header.Get("Retry-After"))
 			}
 		}
@@ -486,7 +493,8 @@ func TestLogTellsWhatHappened(t *testing.T) {
 	conns := map[uint64]string{}
 	for _, e := range kept {
 		addr, _ := s.Addr(e.Host)
-		if e.Path != "/?x=1" || e.Status != 404 || e.UserAgent != "witness/1" || e.Local != addr.Addr().String() || e.Cut || e.Bytes == 0 {
+		if e.Path != "/?x=1" || e.Status != 404 || e.UserAgent != "witness/1" || e.Local != addr.Addr().String() || e.Cut ||
+			e.Bytes == 0 {
 			t.Errorf("%+v", e)
 		}
 		if e.End-e.Start < int64(cfg.Delay) || e.Start < s.Begin().UnixNano() {
@@ -549,8 +557,9 @@ func TestRequestsAsTheyCome(t *testing.T) {
 		"long line":       {"GET /" + strings.Repeat("x", requestBuffer) + " HTTP/1.1\r\n", "[400]"},
 		"many fields":     {"GET / HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", maxFields+1) + "\r\n", "[400]"},
 		"cut off":         {"GET / HTTP/1.1\r\nHo", "[]"},
-		"asked to close":  {"GET / HTTP/1.1\r\nConnection: Close\r\n" + host + "\r\nGET / HTTP/1.1\r\n" + host + "\r\n", "[200]"},
-		"body":            {"GET / HTTP/1.1\r\nContent-Length: 5\r\n" + host + "\r\nhello", "[200]"},
+		"asked to close": {"GET / HTTP/1.1\r\nConnection: Close\r\n" + host + "\r\nGET / HTTP/1.1\r\n" + host + "\r\n",
+			"[200]"},
+		"body": {"GET / HTTP/1.1\r\nContent-Length: 5\r\n" + host + "\r\nhello", "[200]"},
 	} {
 		if got := fmt.Sprint(exchange(t, s, c.text)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -21,29 +21,39 @@ func languages() []language {
 	f := strings.Fields
 	return []language{
 		{
-			code:   "en",
-			common: f("the of and to in is that for it with as was on be by at this from or are an have not but which all were they one their has there been if more when will would who so no out up into than them some could time these two may then do first any new like our over such only its other about after most also made well before must through years where much your way down should because each just those people how too good very make world still own see work long get here between both life being under never day same another know while last might us great old year off come since against go came right used take three"),
+			code: "en",
+			common: f("the of and to in is that for it with as was on be by at this from or are an have not but which all " +
+				"were they one their has there been if more when will would who so no out up into than them some could time " +
+				"these two may then do first any new like our over such only its other about after most also made well before " +
+				"must through years where much your way down should because each just those people how too good very make world " +
+				"still own see work long get here between both life being under never day same another know while last might us " +
+				"great old year off come since against go came right used take three"),
 			onsets: f("b br c ch cl d dr f fl g gr h j k l m n p pl qu r s sh sl st t th tr v w"),
 			nuclei: f("a e i o u ai ea ee oa ou y"),
 			codas:  f("n r s t l m nd st ng ck ll rt sh"), sentences: 1 << 14,
 		},
 		{
-			code:   "de",
-			common: f("der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sei"),
+			code: "de",
+			common: f("der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus " +
+				"er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur " +
+				"bis mehr durch man sein wurde sei"),
 			onsets: f("b bl d dr f g gr h k kl l m n p pf r s sch sp st t tr v w z"),
 			nuclei: f("a e i o u ä ö ü ei au ie eu"),
 			codas:  f("n r s t l m ch ng rt cht nd"), sentences: 1 << 12,
 		},
 		{
-			code:   "fr",
-			common: f("de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont la avec son aux d'un cette d'une ont ses mais comme on tout nous sa fait été aussi leur bien peut ces y deux si ou"),
+			code: "fr",
+			common: f("de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont la avec " +
+				"son aux d'un cette d'une ont ses mais comme on tout nous sa fait été aussi leur bien peut ces y deux si ou"),
 			onsets: f("b bl c ch d f g gl j l m n p pl qu r s t tr v"),
 			nuclei: f("a e i o u é è ê ai eau oi ou"),
 			codas:  f("n r s t l x que tion ment ge"), sentences: 1 << 12,
 		},
 		{
-			code:   "ru",
-			common: f("и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой что весь год от так о для ты же все тот мочь вы человек такой его сказать только или ещё бы себя один как уже до время если сам когда другой вот"),
+			code: "ru",
+			common: f("и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой что весь год от " +
+				"так о для ты же все тот мочь вы человек такой его сказать только или ещё бы себя один как уже до время если сам " +
+				"когда другой вот"),
 			onsets: f("б в г д ж з к л м н п р с т ф х ц ч ш ст пр тр"),
 			nuclei: f("а е и о у ы я ю"),
 			codas:  f("н р с т л м к й ть сть ние"), sentences: 1 << 12,

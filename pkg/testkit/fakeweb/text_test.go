@@ -165,7 +165,8 @@ func TestSentencesAreWellFormed(t *testing.T) {
 			if n%2 == 0 && bytes.Equal(p.appendEdited(nil, sentence, &s, true), sentence) {
 				t.Fatalf("%s: %q was not edited", langs[i].code, sentence)
 			}
-			if edited := p.appendEdited(nil, sentence, &s, n%2 == 0); bytes.Count(edited, []byte(" ")) != bytes.Count(sentence, []byte(" ")) {
+			if edited := p.appendEdited(nil, sentence, &s, n%2 == 0); bytes.Count(edited, []byte(" ")) != bytes.Count(sentence,
+				[]byte(" ")) {
 				t.Fatalf("%s: %q became %q", langs[i].code, sentence, edited)
 			}
 		}

@@ -117,7 +117,8 @@ func (w *Web) sessionTrap(path, query []byte, link func(...string)) {
 
 // facetTrap adds to the query every facet it does not have, in any order: n facets make n! addresses of one list.
 func facetTrap(query []byte, link func(...string)) {
-	for _, facet := range []string{"color=red", "color=blue", "size=s", "size=m", "sort=price", "sort=name", "view=list", "brand=x", "page=2", "stock=1"} {
+	for _, facet := range []string{"color=red", "color=blue", "size=s", "size=m", "sort=price", "sort=name", "view=list",
+		"brand=x", "page=2", "stock=1"} {
 		if !bytes.Contains(query, []byte(facet)) {
 			sep := "&"
 			if len(query) == 0 {

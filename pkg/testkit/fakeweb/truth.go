@@ -9,23 +9,32 @@ import (
 
 // Page is what a correct crawler must find at one URL of an ordinary host. It is a line of the truth file.
 type Page struct {
-	URL        string `json:"url"`
-	Host       string `json:"host"`       // without port
-	Status     int    `json:"status"`     // in the end, after the page's refusals
-	Disallowed bool   `json:"disallowed"` // robots.txt forbids it: it must not be fetched at all
+	URL string `json:"url"`
+	// without port
+	Host string `json:"host"`
+	// in the end, after the page's refusals
+	Status int `json:"status"`
+	// robots.txt forbids it: it must not be fetched at all
+	Disallowed bool   `json:"disallowed"`
 	RedirectTo string `json:"redirect_to,omitempty"`
 	// Content numbers what the page holds: the same number for the same bytes, 0 where there is no page. The number
 	// of a changing page stands for all its versions.
-	Content         uint64        `json:"content,omitempty"`
-	DuplicateOf     string        `json:"duplicate_of,omitempty"`      // URL of the original of an exact copy
-	NearDuplicateOf string        `json:"near_duplicate_of,omitempty"` // URL of the original of an edited copy
-	NoIndex         bool          `json:"noindex,omitempty"`
-	NoFollow        bool          `json:"nofollow,omitempty"`
-	Refusals        int           `json:"refusals,omitempty"` // visits answered with RefusalStatus before Status
-	RefusalStatus   int           `json:"refusal_status,omitempty"`
-	RetryAfter      int           `json:"retry_after,omitempty"`  // seconds, with each refusal
-	ChangeEvery     time.Duration `json:"change_every,omitempty"` // 0: never
-	Depth           int           `json:"depth"`                  // hops from the first seed along index pages: no path need be longer
+	Content uint64 `json:"content,omitempty"`
+	// URL of the original of an exact copy
+	DuplicateOf string `json:"duplicate_of,omitempty"`
+	// URL of the original of an edited copy
+	NearDuplicateOf string `json:"near_duplicate_of,omitempty"`
+	NoIndex         bool   `json:"noindex,omitempty"`
+	NoFollow        bool   `json:"nofollow,omitempty"`
+	// visits answered with RefusalStatus before Status
+	Refusals      int `json:"refusals,omitempty"`
+	RefusalStatus int `json:"refusal_status,omitempty"`
+	// seconds, with each refusal
+	RetryAfter int `json:"retry_after,omitempty"`
+	// 0: never
+	ChangeEvery time.Duration `json:"change_every,omitempty"`
+	// hops from the first seed along index pages: no path need be longer
+	Depth int `json:"depth"`
 }
 
 // Fetched says whether a crawler that obeys robots.txt ends up with the page's content or redirect.

@@ -93,7 +93,8 @@ func checkDirectives(t *testing.T, p Page, r Response) {
 			bytes.Contains(r.Body, []byte("name=\"robots\" content=\""+word))
 	}
 	if said("noindex") != p.NoIndex || said("nofollow") != p.NoFollow {
-		t.Fatalf("%s: noindex %v, nofollow %v; truth says %v, %v", p.URL, said("noindex"), said("nofollow"), p.NoIndex, p.NoFollow)
+		t.Fatalf("%s: noindex %v, nofollow %v; truth says %v, %v", p.URL, said("noindex"), said("nofollow"), p.NoIndex,
+			p.NoFollow)
 	}
 }
 
@@ -284,8 +285,9 @@ func TestHostNamesAreReadBack(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", "test", "site-00000.test", "www.site-0.test", "www.site-000000.test", "blog.site-00000.test",
-		"www.site--0001.test", "dead-00002.test", "www.site-00000.example", "www.site-999999.test", "www.site-99999999999999999999.test"} {
+	for _, name := range []string{"", "test", "site-00000.test", "www.site-0.test", "www.site-000000.test",
+		"blog.site-00000.test", "www.site--0001.test", "dead-00002.test", "www.site-00000.example", "www.site-999999.test",
+		"www.site-99999999999999999999.test"} {
 		if got, ok := w.parseHost(name); ok {
 			t.Errorf("%q is taken for %v", name, got)
 		}

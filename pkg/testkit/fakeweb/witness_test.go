@@ -103,7 +103,8 @@ func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
 			}
 		}
 		host, target, _ := splitURL(largest.URL)
-		c := &lookingConn{request: strings.NewReader(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host)), log: s.Log(), refuse: refuse}
+		c := &lookingConn{request: strings.NewReader(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host)),
+			log: s.Log(), refuse: refuse}
 		s.newConn(c, 1).serve()
 		entries := s.Log().Entries()
 		if len(entries) != 1 || s.Log().Count() != 1 {
@@ -114,7 +115,8 @@ func TestRequestIsInTheLogBeforeItsLastBytesGoOut(t *testing.T) {
 			t.Errorf("write %d refused: logged %+v", refuse, entries[0])
 		}
 		if !cut && (c.had[0] != 0 || c.had[len(c.had)-1] != 1) {
-			t.Errorf("at the writes of the answer %v requests were in the log, want none at the first and one at the last", c.had)
+			t.Errorf("at the writes of the answer %v requests were in the log, want none at the first and one at the last",
+				c.had)
 		}
 	}
 }
@@ -158,7 +160,8 @@ func TestImpoliteClientIsFound(t *testing.T) {
 	for _, v := range CheckPoliteness(s.Log().Entries(), w.Rules(10*time.Minute, time.Minute, 0)) {
 		count[v.Kind]++
 	}
-	for kind, n := range map[ViolationKind]int{Forbidden: 1, TooManyAtOnce: 1, TooSoon: 3, TooImpatient: 1, AddressTooSoon: 6} {
+	for kind, n := range map[ViolationKind]int{Forbidden: 1, TooManyAtOnce: 1, TooSoon: 3, TooImpatient: 1,
+		AddressTooSoon: 6} {
 		if count[kind] != n {
 			t.Errorf("%d × %s, want %d", count[kind], kind, n)
 		}

@@ -63,8 +63,8 @@ func browsersOf(parent int) (out []int) {
 		if len(rest) < 2 || rest[1] != strconv.Itoa(parent) {
 			continue
 		}
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(name), "chrom") &&
-			!strings.HasPrefix(string(name), "chrome_crash") {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil &&
+			strings.HasPrefix(string(name), "chrom") && !strings.HasPrefix(string(name), "chrome_crash") {
 			out = append(out, pid)
 		}
 	}

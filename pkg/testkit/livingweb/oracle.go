@@ -34,8 +34,8 @@ func (s *Server) Series(from, to float64) (days []Figures) {
 	perDay := s.perDay(from, to)
 	made, uniform, nutch, bound := s.made(), s.uniform(perDay, to), s.nutch(perDay, to), s.bound(perDay)
 	for day := 0.; day+1 <= to; day++ {
-		days = append(days, Figures{Fresh: s.freshOf(made, day, day+1), Uniform: s.freshOf(uniform, day, day+1), Nutch: s.freshOf(nutch, day, day+1),
-			Bound: bound, PerDay: perDay})
+		days = append(days, Figures{Fresh: s.freshOf(made, day, day+1), Uniform: s.freshOf(uniform, day, day+1),
+			Nutch: s.freshOf(nutch, day, day+1), Bound: bound, PerDay: perDay})
 	}
 	return days
 }

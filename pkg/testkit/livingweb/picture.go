@@ -34,14 +34,17 @@ text { fill: #1f2328 } .grid { stroke: #d0d7de } .line { fill: none; stroke-widt
 		return picTop + (mostShown-min(max(v, leastShown), mostShown))/(mostShown-leastShown)*(picHeight-picTop-picBottom)
 	}
 	for v := leastShown; v <= mostShown+1e-9; v += tenths {
-		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%.1f</text>`+"\n",
+		fmt.Fprintf(&b,
+			`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%.1f</text>`+"\n",
 			picLeft, picWidth-picRight, y(v), y(v), picLeft-6, y(v)+4, v)
 	}
 	for day := 0; day <= len(days); day += 10 {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x(float64(day)), picHeight-picBottom+16, day)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x(float64(day)), picHeight-picBottom+16,
+			day)
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d">part of the pages that are fresh</text><text x="%.1f" y="%d" text-anchor="middle">days</text>`+"\n",
-		4, picTop-8, x(float64(len(days))/2), picHeight-4)
+	fmt.Fprintf(&b,
+		`<text x="%d" y="%d">part of the pages that are fresh</text><text x="%.1f" y="%d" text-anchor="middle">days</text>`+
+			"\n", 4, picTop-8, x(float64(len(days))/2), picHeight-4)
 	drawLines(&b, days, x, y)
 	b.WriteString("</svg>\n")
 	return b.Bytes()
@@ -54,7 +57,8 @@ func drawLines(b *bytes.Buffer, days []Figures, x, y func(float64) float64) {
 		name string
 		of   func(*Figures) float64
 	}{{"bound", func(f *Figures) float64 { return f.Bound }}, {"Whirlpool", func(f *Figures) float64 { return f.Fresh }},
-		{"uniform visits", func(f *Figures) float64 { return f.Uniform }}, {"Nutch's interval", func(f *Figures) float64 { return f.Nutch }}} {
+		{"uniform visits", func(f *Figures) float64 { return f.Uniform }},
+		{"Nutch's interval", func(f *Figures) float64 { return f.Nutch }}} {
 		class := []int{3, 0, 1, 2}[i]
 		var points strings.Builder
 		for d := range days {

@@ -32,7 +32,8 @@ func Serve(w *Web) (*Server, error) {
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		srv := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.answer(rw, r, h) }), ReadHeaderTimeout: time.Minute}
+		srv := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.answer(rw, r, h) }),
+			ReadHeaderTimeout: time.Minute}
 		s.servers, s.hosts = append(s.servers, srv), append(s.hosts, "http://"+l.Addr().String())
 		go func() { _ = srv.Serve(l) }()
 	}

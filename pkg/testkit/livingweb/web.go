@@ -68,7 +68,8 @@ func New(cfg Config) *Web {
 	w := &Web{cfg: cfg}
 	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
 	for i := range cfg.Pages {
-		p := &page{id: uint64(i), host: i % cfg.Hosts, path: fmt.Sprintf("/page/%s", letters(uint64(i))), rate: math.Exp(rng.NormFloat64()*cfg.Spread) / cfg.Median}
+		p := &page{id: uint64(i), host: i % cfg.Hosts, path: fmt.Sprintf("/page/%s", letters(uint64(i))),
+			rate: math.Exp(rng.NormFloat64()*cfg.Spread) / cfg.Median}
 		p.changes = changes(cfg.Habit, p.rate, cfg.Days, rng)
 		w.pages = append(w.pages, p)
 	}

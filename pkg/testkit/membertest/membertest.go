@@ -106,7 +106,8 @@ func read(ctx context.Context, t *testing.T, s member.Session) member.View {
 
 // until reads again after each sign of a change until ok. It needs the signs: by itself it only keeps the session
 // alive.
-func until(ctx context.Context, t *testing.T, w World, s member.Session, what string, ok func(v member.View) bool) member.View {
+func until(ctx context.Context, t *testing.T, w World, s member.Session, what string,
+	ok func(v member.View) bool) member.View {
 	t.Helper()
 	timer := time.NewTimer(w.patience())
 	defer timer.Stop()

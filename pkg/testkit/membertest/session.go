@@ -21,7 +21,8 @@ func created(t *testing.T, w World) {
 	if va.Table != nil || len(va.Present) > 0 {
 		t.Fatalf("an empty store holds %+v", va)
 	}
-	if _, err := member.Change(ctx, a, func(r *ring.Table) (*ring.Table, error) { return r, nil }); !is(err, member.ErrNoRing) {
+	if _, err := member.Change(ctx, a, func(r *ring.Table) (*ring.Table, error) { return r, nil }); !is(err,
+		member.ErrNoRing) {
 		t.Errorf("change of nothing: %v", err)
 	}
 	check(t, a.Write(ctx, create(t, 10), va))

@@ -87,7 +87,8 @@ func sameBytes(t *testing.T, open func() repo.Store) {
 	for _, i := range items {
 		got = append(got, i.Descriptor.Use())
 	}
-	if want := []string{use, "shop/price@1.9.0", "shop/price@1.10.0", "shop/rice@1.0.0"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{use, "shop/price@1.9.0", "shop/price@1.10.0", "shop/rice@1.0.0"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	_, err = d.Digest(ctx, "shop/price@2.0.0")
@@ -178,7 +179,8 @@ func nextVersion(t *testing.T, open func() repo.Store) {
 	ctx := t.Context()
 	loaded := make(chan string, 10)
 	d := over(t, open(), func(s *repo.Settings) {
-		s.Loaders = map[plugin.Tier]repo.Loader{plugin.WASM: func(_ context.Context, p *repo.Package, _ string) (plugin.Plugin, error) {
+		s.Loaders = map[plugin.Tier]repo.Loader{plugin.WASM: func(_ context.Context, p *repo.Package,
+			_ string) (plugin.Plugin, error) {
 			loaded <- p.Descriptor.Use()
 			return passing{p.Descriptor}, nil
 		}}
@@ -332,8 +334,8 @@ func goesAway(t *testing.T, open func() repo.Store) {
 		t.Errorf("what was loaded does not work: %v", err)
 	}
 	late := over(t, repo.Cached(s, cache))
-	for what, err := range map[string]error{"load": second(late.Plugin(ctx, use, "")), "digest": second(late.Digest(ctx, use)),
-		"show": second(late.Show(ctx, use))} {
+	for what, err := range map[string]error{"load": second(late.Plugin(ctx, use, "")),
+		"digest": second(late.Digest(ctx, use)), "show": second(late.Show(ctx, use))} {
 		if !errors.Is(err, repo.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -357,7 +359,8 @@ func Sign(t *testing.T, data []byte) (public string, signature []byte) {
 	comment := "timestamp:1"
 	global := ed25519.Sign(secret, append(bytes.Clone(sig), comment...))
 	b64 := base64.StdEncoding.EncodeToString
-	text := fmt.Sprintf("untrusted comment: x\n%s\ntrusted comment: %s\n%s\n", b64(slices.Concat([]byte("ED"), id, sig)), comment, b64(global))
+	text := fmt.Sprintf("untrusted comment: x\n%s\ntrusted comment: %s\n%s\n", b64(slices.Concat([]byte("ED"), id, sig)),
+		comment, b64(global))
 	return b64(slices.Concat([]byte("Ed"), id, pub)), []byte(text)
 }
 

@@ -17,10 +17,10 @@ import (
 // empty store for a new one.
 func Run(t *testing.T, open func(t *testing.T, name string) repo.Store) {
 	for name, test := range map[string]func(*testing.T, func() repo.Store){
-		"Values": values, "OneOfManyAdds": oneOfManyAdds, "SetsAtATime": setsAtATime, "Names": names, "ANameMeansTheSameBytes": sameBytes,
-		"PushesAtATime": pushesAtATime, "Trust": trust, "DisabledWhileItRuns": disabledWhileItRuns, "ChangedPackages": changedPackages,
-		"PushesThatAreCutOff": cutOff, "AStoreThatGoesAway": goesAway, "Signatures": signatures,
-		"TheNextVersionIsReady": nextVersion,
+		"Values": values, "OneOfManyAdds": oneOfManyAdds, "SetsAtATime": setsAtATime, "Names": names,
+		"ANameMeansTheSameBytes": sameBytes, "PushesAtATime": pushesAtATime, "Trust": trust,
+		"DisabledWhileItRuns": disabledWhileItRuns, "ChangedPackages": changedPackages, "PushesThatAreCutOff": cutOff,
+		"AStoreThatGoesAway": goesAway, "Signatures": signatures, "TheNextVersionIsReady": nextVersion,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, func() repo.Store { t.Helper(); return open(t, name) }) })
 	}
@@ -40,7 +40,8 @@ func values(t *testing.T, open func() repo.Store) {
 		t.Errorf("a value that is not there: %v", err)
 	}
 	large := bytes.Repeat([]byte{0, 1, 0xff}, 1<<20)
-	for name, data := range map[string][]byte{"names/x/y/1": []byte("one"), "packages/empty": {}, "packages/large": large} {
+	for name, data := range map[string][]byte{"names/x/y/1": []byte("one"), "packages/empty": {},
+		"packages/large": large} {
 		check(t, a.Add(ctx, name, data))
 		if got, err := b.Get(ctx, name); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
@@ -112,7 +113,8 @@ func names(t *testing.T, open func() repo.Store) {
 	if got, err := s.Names(ctx, "names/"); err != nil || len(got) > 0 {
 		t.Errorf("of an empty store: %q, %v", got, err)
 	}
-	for _, name := range []string{"names/b/x/1", "names/a/x/2.0.0", "names/a/x/10.0.0", "names/a/xy/1", "packages/p", "names/a_/x/1"} {
+	for _, name := range []string{"names/b/x/1", "names/a/x/2.0.0", "names/a/x/10.0.0", "names/a/xy/1", "packages/p",
+		"names/a_/x/1"} {
 		check(t, s.Add(ctx, name, []byte("x")))
 	}
 	for prefix, want := range map[string][]string{

@@ -39,7 +39,8 @@ func TestWhatIsGuardedIsRemovedAfterAKill(t *testing.T) {
 	}
 	harness.Check(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
-	harness.Until(t, time.Minute, "the directory is removed", func() bool { _, err := os.Stat(root); return os.IsNotExist(err) })
+	harness.Until(t, time.Minute, "the directory is removed",
+		func() bool { _, err := os.Stat(root); return os.IsNotExist(err) })
 }
 
 func TestWhatIsGuardedIsRemovedWhenAsked(t *testing.T) {

@@ -66,7 +66,8 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 
 func (r *Registry) config(t testing.TB, dir, user, password string) string {
 	t.Helper()
-	text := fmt.Sprintf("version: 0.1\nlog: {level: warn}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %s}\n", r.Dir, r.Address)
+	text := fmt.Sprintf("version: 0.1\nlog: {level: warn}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %s}\n",
+		r.Dir, r.Address)
 	if user == "" {
 		return text
 	}

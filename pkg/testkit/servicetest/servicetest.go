@@ -34,7 +34,8 @@ func address(t testing.TB, variable string) string {
 	switch {
 	case value != "":
 	case os.Getenv("WHIRLPOOL_TEST_SERVICES") == "required":
-		t.Fatalf("%s is not set, and WHIRLPOOL_TEST_SERVICES requires the real services: `make test` starts them and sets it", variable)
+		t.Fatalf("%s is not set, and WHIRLPOOL_TEST_SERVICES requires the real services: `make test` starts them and sets it",
+			variable)
 	default:
 		t.Skipf("%s is not set: `make test` starts the real services and sets it", variable)
 	}

@@ -40,8 +40,8 @@ func New(cfg Config) (*Cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{cfg: cfg, log: slog.New(slog.DiscardHandler), jobs: crawl.StaticJobs{jobID: cfg.job()}, server: memstore.New(cfg.Timeout),
-		byName: map[string]*Node{}}
+	c := &Cluster{cfg: cfg, log: slog.New(slog.DiscardHandler), jobs: crawl.StaticJobs{jobID: cfg.job()},
+		server: memstore.New(cfg.Timeout), byName: map[string]*Node{}}
 	c.web = newWeb(&c.cfg)
 	c.watch = newWatch(c.web.hosts(), cfg.Delay)
 	c.ledger, c.records = newLedger(c.web), newRecords(c.web.hosts())
@@ -71,7 +71,8 @@ func (c *Cluster) brokerOf(name string) *broker {
 // Add starts a new node.
 func (c *Cluster) Add() (*Node, error) {
 	c.mu.Lock()
-	n := &Node{Name: fmt.Sprintf("n%d", len(c.nodes)), cluster: c, broker: newBroker(&c.cfg), queues: newQueues(), way: c.server.Client()}
+	n := &Node{Name: fmt.Sprintf("n%d", len(c.nodes)), cluster: c, broker: newBroker(&c.cfg), queues: newQueues(),
+		way: c.server.Client()}
 	n.bus = &nodeBus{cluster: c, broker: n.broker}
 	c.nodes = append(c.nodes, n)
 	c.byName[n.Name] = n
@@ -148,7 +149,8 @@ func (c *Cluster) submit(ctx context.Context, part int, n *Node) error {
 			continue
 		}
 		host := c.web.seed(h)
-		tasks = append(tasks, crawl.Task{Job: jobID, URL: c.web.url(host, c.web.first[host]), Seed: true, Priority: crawl.DefaultPriority})
+		tasks = append(tasks, crawl.Task{Job: jobID, URL: c.web.url(host, c.web.first[host]), Seed: true,
+			Priority: crawl.DefaultPriority})
 		if len(tasks) == seedBatch {
 			if err := send(h); err != nil {
 				return err

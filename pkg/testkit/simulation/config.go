@@ -57,8 +57,9 @@ type Broken struct {
 // host and 10 lead to five others. The broker's 0.2 ms a message was measured (docs/benchmarks.md); that it handles
 // them on one core was chosen.
 func Default() Config {
-	return Config{Nodes: 3, Vnodes: 256, Seed: 1, HostsANode: 1000, URLsANode: 10_000, SeedsANode: 50, MaxHost: 1000, Links: 40, Outside: 10, OutsideHosts: 5,
-		Failing: 10, WellKnown: 1000, Window: 16, CacheBits: 14, Answer: 400 * time.Millisecond, Work: 30 * time.Millisecond, Message: 200 * time.Microsecond,
+	return Config{Nodes: 3, Vnodes: 256, Seed: 1, HostsANode: 1000, URLsANode: 10_000, SeedsANode: 50, MaxHost: 1000,
+		Links: 40, Outside: 10, OutsideHosts: 5, Failing: 10, WellKnown: 1000, Window: 16, CacheBits: 14,
+		Answer: 400 * time.Millisecond, Work: 30 * time.Millisecond, Message: 200 * time.Microsecond,
 		Hop: time.Millisecond, Delay: time.Second, Timeout: 10 * time.Second, Grace: 15 * time.Second,
 		Patience: 20 * time.Second}
 }
@@ -66,8 +67,8 @@ func Default() Config {
 // Validate reports what makes no sense.
 func (c *Config) Validate() error {
 	var errs []error
-	for name, n := range map[string]int{"nodes": c.Nodes, "virtual nodes": c.Vnodes, "hosts a node": c.HostsANode, "URLs a node": c.URLsANode,
-		"URLs a host": c.MaxHost, "window": c.Window} {
+	for name, n := range map[string]int{"nodes": c.Nodes, "virtual nodes": c.Vnodes, "hosts a node": c.HostsANode,
+		"URLs a node": c.URLsANode, "URLs a host": c.MaxHost, "window": c.Window} {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("simulation: %s %d: want at least 1", name, n))
 		}

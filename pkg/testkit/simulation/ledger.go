@@ -45,7 +45,8 @@ func millis(t time.Time) uint32 { return uint32(t.Sub(epoch) / time.Millisecond)
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Claim implements crawl.URLSet.
-func (l *ledger) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (l *ledger) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, len(tasks))
 	keys := make([]uint64, len(tasks))
 	for i := range tasks {
@@ -71,7 +72,8 @@ func (l *ledger) Claim(_ context.Context, _ crawl.JobID, by crawl.MessageID, tas
 }
 
 // Exclude implements crawl.URLSet. Nothing is excluded here.
-func (l *ledger) Exclude(_ context.Context, _ crawl.JobID, _ crawl.MessageID, excl []crawl.Exclusion) ([]crawl.Claimed, error) {
+func (l *ledger) Exclude(_ context.Context, _ crawl.JobID, _ crawl.MessageID,
+	excl []crawl.Exclusion) ([]crawl.Claimed, error) {
 	return make([]crawl.Claimed, len(excl)), nil
 }
 

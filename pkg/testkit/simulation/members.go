@@ -52,7 +52,8 @@ func (m *members) admit(k ring.Token, ok bool) error {
 	row := m.rows[k.Node]
 	m.mu.Unlock()
 	if !ok || k.Incarnation != row.incarnation || k.Epoch < row.epoch {
-		return &bus.RetryError{After: time.Second, Expected: true, Err: fmt.Errorf("simulation: %+v, of whom %+v is asked: %w", k, row, ring.ErrFenced)}
+		return &bus.RetryError{After: time.Second, Expected: true,
+			Err: fmt.Errorf("simulation: %+v, of whom %+v is asked: %w", k, row, ring.ErrFenced)}
 	}
 	return nil
 }
@@ -72,7 +73,8 @@ func (l fencedLedger) admit() error {
 }
 
 // Claim implements crawl.URLSet.
-func (l fencedLedger) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID, tasks []crawl.Task) ([]crawl.Claimed, error) {
+func (l fencedLedger) Claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
+	tasks []crawl.Task) ([]crawl.Claimed, error) {
 	if err := l.admit(); err != nil {
 		return nil, err
 	}

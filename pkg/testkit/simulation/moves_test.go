@@ -44,7 +44,8 @@ func change(t *testing.T, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%4d nodes, one %-6s: %.4f of the ring moved, %.3f of the ideal; noticed after %5.2f s, over after %5.2f s, %d tables stored", n, m.What, m.Part,
+		t.Logf("%4d nodes, one %-6s: %.4f of the ring moved, %.3f of the ideal; noticed after %5.2f s, over after %5.2f s, "+
+			"%d tables stored", n, m.What, m.Part,
 			m.Part/e.ideal, m.Begun.Seconds(), m.Took.Seconds(), m.Writes)
 		if m.Part > 1.1*e.ideal || m.Took > 30*time.Second {
 			t.Errorf("%+v", m)

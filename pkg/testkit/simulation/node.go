@@ -56,8 +56,8 @@ func (n *Node) start() error {
 	n.cancel = cancel
 	l := fencedLedger{c.ledger, n}
 	whose := owners{ring.Router{Self: n.Name, Current: n.member.Table}}
-	claims := due.New(due.Deps{URLs: l, Ledger: l, Budgets: c.records, Attempts: noLog{}, Jobs: c.jobs, CacheBits: c.cfg.CacheBits, Owners: whose,
-		Following: c.following})
+	claims := due.New(due.Deps{URLs: l, Ledger: l, Budgets: c.records, Attempts: noLog{}, Jobs: c.jobs,
+		CacheBits: c.cfg.CacheBits, Owners: whose, Following: c.following})
 	n.run(ctx,
 		n.member.Run,
 		n.lead,
@@ -85,9 +85,11 @@ func (n *Node) run(ctx context.Context, programs ...func(context.Context) error)
 	}
 }
 
-func stageOf[In crawl.Event](n *Node, name, topic string, most int, h pipeline.Handler[In]) func(context.Context) error {
+func stageOf[In crawl.Event](n *Node, name, topic string, most int,
+	h pipeline.Handler[In]) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return pipeline.Run(ctx, n.bus, pipeline.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: 1, Max: most}, Log: n.cluster.log}, h)
+		return pipeline.Run(ctx, n.bus,
+			pipeline.Config{Name: name, Topic: topic, Workers: bus.Workers{Min: 1, Max: most}, Log: n.cluster.log}, h)
 	}
 }
 
@@ -120,8 +122,8 @@ func (n *Node) leadOnce(ctx context.Context) error {
 	}
 	cfg := frontier.Default()
 	cfg.Window, cfg.ShareAddresses = c.cfg.Window, false
-	f, err := frontier.New(cfg, frontier.Deps{Queues: n.queues, Ledger: l, Hosts: c.records, Jobs: c.jobs, Attempts: noLog{}, Bus: n.bus,
-		Ring: n.ring(t), Following: c.following, Log: c.log})
+	f, err := frontier.New(cfg, frontier.Deps{Queues: n.queues, Ledger: l, Hosts: c.records, Jobs: c.jobs,
+		Attempts: noLog{}, Bus: n.bus, Ring: n.ring(t), Following: c.following, Log: c.log})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ func (b *nodeBus) Publish(ctx context.Context, msgs ...bus.Message) error {
 }
 
 func (b *nodeBus) lost(node string) error {
-	return &bus.RetryError{After: unreachable, Expected: true, Err: fmt.Errorf("simulation: the broker of %s is out of reach", node)}
+	return &bus.RetryError{After: unreachable, Expected: true,
+		Err: fmt.Errorf("simulation: the broker of %s is out of reach", node)}
 }
 
 // tick rounds up to milliseconds, so that events at nearly the same time get the same time on all processors.

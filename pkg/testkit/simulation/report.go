@@ -113,13 +113,14 @@ func (c *Cluster) Measure(d time.Duration) Figures {
 
 // Report writes a table of figures; linear is each line's rate by that of the first.
 func Report(w io.Writer, all []Figures) {
-	fmt.Fprintf(w, "%6s %10s %8s %8s %8s %6s %8s %7s %7s %7s %6s %7s %7s %7s %8s %8s %8s %8s\n", "nodes", "requests/s", "a node", "linear", "pages/s", "most", "msgs/p", "claims",
-		"abroad", "octets", "busy", "busiest", "deepest", "active", "queued", "KB heap", "stacks", "wall")
+	fmt.Fprintf(w, "%6s %10s %8s %8s %8s %6s %8s %7s %7s %7s %6s %7s %7s %7s %8s %8s %8s %8s\n", "nodes", "requests/s",
+		"a node", "linear", "pages/s", "most", "msgs/p", "claims", "abroad", "octets", "busy", "busiest", "deepest", "active",
+		"queued", "KB heap", "stacks", "wall")
 	for _, f := range all {
-		fmt.Fprintf(w, "%6d %10.0f %8.2f %8.3f %8.0f %6.3f %8.2f %7.2f %7.2f %7.0f %6.3f %7.3f %7d %7.0f %8.0f %8d %8d %8s\n", f.Nodes, f.Rate()*float64(f.Nodes), f.Rate(),
-			f.Rate()/all[0].Rate(),
-			float64(f.Pages)/f.Virtual.Seconds(), f.Most, f.Messages, f.Claims, f.Abroad, f.Octets, f.Busy, f.Busiest, f.Deepest, f.Active, f.Queued,
-			f.Memory.Programs/1000, f.Memory.Stacks/1000, f.Wall.Round(100*time.Millisecond))
+		fmt.Fprintf(w, "%6d %10.0f %8.2f %8.3f %8.0f %6.3f %8.2f %7.2f %7.2f %7.0f %6.3f %7.3f %7d %7.0f %8.0f %8d %8d %8s\n",
+			f.Nodes, f.Rate()*float64(f.Nodes), f.Rate(), f.Rate()/all[0].Rate(),
+			float64(f.Pages)/f.Virtual.Seconds(), f.Most, f.Messages, f.Claims, f.Abroad, f.Octets, f.Busy, f.Busiest, f.Deepest,
+			f.Active, f.Queued, f.Memory.Programs/1000, f.Memory.Stacks/1000, f.Wall.Round(100*time.Millisecond))
 	}
 	fmt.Fprintf(w, "(%d CPUs, %s)\n", runtime.NumCPU(), runtime.Version())
 }

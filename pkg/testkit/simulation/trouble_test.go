@@ -45,7 +45,8 @@ func trouble(t *testing.T, cfg simulation.Config) (v simulation.Verdict) {
 			if err != nil {
 				t.Error(err)
 			}
-			t.Logf("%-32s %.3f of the ring moved, noticed after %6.2f s, over after %6.2f s, %d tables", m.What, m.Part, m.Begun.Seconds(), m.Took.Seconds(), m.Writes)
+			t.Logf("%-32s %.3f of the ring moved, noticed after %6.2f s, over after %6.2f s, %d tables", m.What, m.Part,
+				m.Begun.Seconds(), m.Took.Seconds(), m.Writes)
 			time.Sleep(10 * time.Second)
 		}
 		v = c.End(time.Hour)

@@ -25,7 +25,8 @@ type Verdict struct {
 
 // Sound reports whether nothing is wrong.
 func (v *Verdict) Sound() bool {
-	return v.Ended && v.Lost == 0 && v.AtOnce == 0 && v.Hurried == 0 && v.Unclaim == 0 && v.Buried == 0 && len(v.Faults) == 0
+	return v.Ended && v.Lost == 0 && v.AtOnce == 0 && v.Hurried == 0 && v.Unclaim == 0 && v.Buried == 0 &&
+		len(v.Faults) == 0
 }
 
 // still is how long nothing must change before a crawl counts as ended: longer than any message waits, and than a
@@ -69,7 +70,8 @@ func (c *Cluster) judge(v Verdict) Verdict {
 		if c.ledger.urls[p].state != crawl.StateDone {
 			v.Lost++
 			if len(v.Examples) < maxExamples {
-				v.Examples = append(v.Examples, fmt.Sprintf("%s is %s", c.web.url(c.web.host(uint32(p)), uint32(p)), c.ledger.urls[p].state))
+				v.Examples = append(v.Examples,
+					fmt.Sprintf("%s is %s", c.web.url(c.web.host(uint32(p)), uint32(p)), c.ledger.urls[p].state))
 			}
 		}
 	}

@@ -136,7 +136,8 @@ func (w *web) wellKnown(r uint64) int {
 func (w *web) answer(page uint32, attempt int) (took time.Duration, fails bool) {
 	r := mix(uint64(page)<<8 ^ uint64(attempt) ^ w.cfg.Seed<<41)
 	u := (float64(r>>11) + 0.5) / (1 << 53)
-	took = min(time.Duration(-math.Log(u)*float64(w.cfg.Answer)), 10*w.cfg.Answer).Round(time.Millisecond) + time.Millisecond
+	took = min(time.Duration(-math.Log(u)*float64(w.cfg.Answer)),
+		10*w.cfg.Answer).Round(time.Millisecond) + time.Millisecond
 	return took, int(mix(r)%1000) < w.cfg.Failing
 }
 

@@ -73,7 +73,8 @@ func build(ctx context.Context, work string) error {
 	if err := os.CopyFS(work, web); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"npm", "install", "--no-audit", "--no-fund", "--loglevel=error"}, {"node", "build.mjs"}} {
+	for _, args := range [][]string{{"npm", "install", "--no-audit", "--no-fund", "--loglevel=error"},
+		{"node", "build.mjs"}} {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -27,8 +27,9 @@ const (
 )
 
 // mounts are what the applications are mounted at.
-var mounts = map[string]string{"react": `<div id="root"></div>`, "vue": `<div id="app"></div>`, "svelte": `<div id="svelte"></div>`,
-	"angular": `<app-root></app-root>`, "lit": `<shop-app></shop-app>`, "vanilla": `<main></main>`}
+var mounts = map[string]string{"react": `<div id="root"></div>`, "vue": `<div id="app"></div>`,
+	"svelte": `<div id="svelte"></div>`, "angular": `<app-root></app-root>`, "lit": `<shop-app></shop-app>`,
+	"vanilla": `<main></main>`}
 
 // Call is a request that the web got.
 type Call struct {
@@ -144,7 +145,8 @@ func (w *Web) application(to http.ResponseWriter, r *http.Request, name string) 
 		fmt.Fprintf(to, "<!doctype html><title>%s</title><p>This is the end of %s at %s.</p>", path, path, name)
 	default: // whatever the path, it is one program
 		to.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(to, `<!doctype html><html><head><title>%s</title><link rel="icon" href="/favicon.ico"></head><body>%s<script type="module" crossorigin src="%s"></script></body></html>`,
+		fmt.Fprintf(to,
+			`<!doctype html><html><head><title>%s</title><link rel="icon" href="/favicon.ico"></head><body>%s<script type="module" crossorigin src="%s"></script></body></html>`,
 			name, mounts[name], w.scripts[name])
 	}
 }
@@ -186,11 +188,13 @@ func (w *Web) plain(to http.ResponseWriter, name, path string) {
 		fmt.Fprint(to, `document.documentElement.classList.add("js"); addEventListener("scroll", () => 0)`)
 		return
 	}
-	script := [...]string{"", `<script src="http://stats.test/count.js" async></script>`, `<script src="/js/site.js" defer></script>`}[n%3]
+	script := [...]string{"", `<script src="http://stats.test/count.js" async></script>`,
+		`<script src="/js/site.js" defer></script>`}[n%3]
 	to.Header().Set("Content-Type", "text/html")
 	fmt.Fprintf(to, "<!doctype html><title>%s%s</title>%s<h1>%s</h1>", name, path, script, path)
 	for i := range 6 {
-		fmt.Fprintf(to, "<p>Paragraph %d of the page %s of %s, with words that stand in the page itself and in no script at all.</p>", i, path, name)
+		fmt.Fprintf(to, "<p>Paragraph %d of the page %s of %s, with words that stand in the page itself and in no script "+
+			"at all.</p>", i, path, name)
 	}
 	for i := range SitePages - 1 {
 		fmt.Fprintf(to, `<a href="/p/%d">Page %d</a> `, i, i)

@@ -130,7 +130,8 @@ func bodySharedAgain(t *testing.T, s crawl.Bodies) {
 		first, err := s.Put(ctx, bytes.NewReader(make([]byte, size)))
 		check(t, err)
 		second := shared(t, s, first, "render")
-		if again, other := shared(t, s, first, "render"), shared(t, s, first, "assets"); again != second || other == second || second == first {
+		if again, other := shared(t, s, first, "render"), shared(t, s, first, "assets"); again != second || other == second ||
+			second == first {
 			t.Errorf("references %s, %s again, %s of another user, %s of the first", second, again, other, first)
 		}
 		check(t, s.Release(ctx, second))

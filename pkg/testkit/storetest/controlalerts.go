@@ -11,13 +11,14 @@ import (
 )
 
 func (c *controlSuite) deliveryOf(n int) workflow.Delivery {
-	return workflow.Delivery{ID: fmt.Sprint("dl_", n), Channel: "ops", Rule: "r", Subject: "a", Type: "org.whirlpool.alert.firing", Title: "t", Text: "x",
-		Data: json.RawMessage(`{"a":1}`), State: workflow.DeliveryDue, Created: c.at, Next: c.at, Left: workflow.MaxTries, Tries: []workflow.DeliveryTry{}}
+	return workflow.Delivery{ID: fmt.Sprint("dl_", n), Channel: "ops", Rule: "r", Subject: "a",
+		Type: "org.whirlpool.alert.firing", Title: "t", Text: "x", Data: json.RawMessage(`{"a":1}`),
+		State: workflow.DeliveryDue, Created: c.at, Next: c.at, Left: workflow.MaxTries, Tries: []workflow.DeliveryTry{}}
 }
 
 func (c *controlSuite) alerts() {
-	a := &workflow.Alert{Rule: "r", Subject: "a", State: workflow.AlertPending, Severity: "warning", Text: "why", Value: 0.5, Workflow: "wf_a",
-		Execution: "a-1", Since: c.tick()}
+	a := &workflow.Alert{Rule: "r", Subject: "a", State: workflow.AlertPending, Severity: "warning", Text: "why",
+		Value: 0.5, Workflow: "wf_a", Execution: "a-1", Since: c.tick()}
 	c.must(c.s.SetAlert(bg, a, workflow.AlertOK, nil, nil))
 	c.is(c.s.SetAlert(bg, a, workflow.AlertOK, nil, nil), workflow.ErrStale)
 	all, err := c.s.Alerts(bg)

@@ -53,8 +53,9 @@ func (c *controlSuite) swaps() {
 func (c *controlSuite) audits() {
 	var want []workflow.Audit
 	for n := range 6 {
-		a := workflow.Audit{At: c.tick(), Actor: fmt.Sprint("u", n%2), Via: "session", Role: "user", From: "192.0.2.1", Method: "POST", Path: "/p",
-			Action: fmt.Sprint("act", n%3), Status: 200 + 203*(n%2), Request: "r", Change: json.RawMessage(`{"a":1}`)}
+		a := workflow.Audit{At: c.tick(), Actor: fmt.Sprint("u", n%2), Via: "session", Role: "user", From: "192.0.2.1",
+			Method: "POST", Path: "/p", Action: fmt.Sprint("act", n%3), Status: 200 + 203*(n%2), Request: "r",
+			Change: json.RawMessage(`{"a":1}`)}
 		if n == 0 {
 			a.Change = nil
 		}

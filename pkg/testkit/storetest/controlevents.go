@@ -41,7 +41,8 @@ func (c *controlSuite) steps() {
 	}
 	got, err := c.s.Steps(bg, x.ID, 1)
 	c.must(err)
-	if len(got) != 2 || got[0].Name != "stats" || got[0].State != "done" || string(got[0].Result) != `{"pages":1}` || got[1].Name != "audit" {
+	if len(got) != 2 || got[0].Name != "stats" || got[0].State != "done" || string(got[0].Result) != `{"pages":1}` ||
+		got[1].Name != "audit" {
 		c.Errorf("steps %+v", got)
 	}
 	got, err = c.s.Steps(bg, x.ID, 2)
@@ -87,7 +88,8 @@ func (c *controlSuite) events() {
 	c.is(c.s.AddEvent(bg, e), workflow.ErrNotFound)
 	all, err := c.s.Events(bg, workflow.EventFilter{}, 0, 100)
 	c.must(err)
-	if len(all) != 4 || all[2].Seq != 2 || all[2].Workflow != w.ID || string(all[2].Data) != `{"a":1}` || all[3].Seq != 0 || all[3].Execution != "" {
+	if len(all) != 4 || all[2].Seq != 2 || all[2].Workflow != w.ID || string(all[2].Data) != `{"a":1}` ||
+		all[3].Seq != 0 || all[3].Execution != "" {
 		c.Errorf("events %+v", all)
 	}
 	behind, err := c.s.Events(bg, workflow.EventFilter{}, all[1].ID, 1)
@@ -96,7 +98,8 @@ func (c *controlSuite) events() {
 	last, err := c.s.Events(bg, workflow.EventFilter{Last: true}, 0, 2)
 	c.must(err)
 	c.same("last", last, all[2:])
-	c.kinds(workflow.EventFilter{Types: []string{"server.started", "workflow.created"}}, "workflow.created", "server.started")
+	c.kinds(workflow.EventFilter{Types: []string{"server.started", "workflow.created"}}, "workflow.created",
+		"server.started")
 }
 
 func (c *controlSuite) bounded() {
@@ -147,7 +150,8 @@ func (c *controlSuite) values() {
 func (c *controlSuite) cursors() {
 	bad := (*workflow.Invalid)(nil)
 	for _, cursor := range []string{"x", "!", "AAAA", "J25n"} {
-		if _, err := c.s.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 1, Cursor: cursor}); !errors.As(err, &bad) {
+		if _, err := c.s.Executions(bg, workflow.ExecutionFilter{}, workflow.Page{Limit: 1, Cursor: cursor}); !errors.As(err,
+			&bad) {
 			c.Errorf("cursor %q: %v", cursor, err)
 		}
 	}

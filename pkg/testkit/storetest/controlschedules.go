@@ -12,7 +12,8 @@ import (
 
 func (c *controlSuite) schedule(w *workflow.Workflow, name string) *workflow.Schedule {
 	c.Helper()
-	s := &workflow.Schedule{ID: workflow.ScheduleID("sc_" + w.Slug + name), Workflow: w.ID, Slug: w.Slug, Name: name, Words: "every hour", Created: c.tick()}
+	s := &workflow.Schedule{ID: workflow.ScheduleID("sc_" + w.Slug + name), Workflow: w.ID, Slug: w.Slug, Name: name,
+		Words: "every hour", Created: c.tick()}
 	s.Rule.Cron, s.Rule.Overlap, s.Rule.CatchUpMax = "@hourly", workflow.OverlapQueue, 3
 	s.Next = c.slot(s, 1)
 	c.must(c.s.CreateSchedule(bg, s, c.event("schedule.created")))
@@ -22,8 +23,8 @@ func (c *controlSuite) schedule(w *workflow.Workflow, name string) *workflow.Sch
 // slot is the n-th slot of a schedule, n seconds after it was made.
 func (c *controlSuite) slot(s *workflow.Schedule, n int) *workflow.Slot {
 	at := s.Created.Add(time.Duration(n) * time.Second)
-	return &workflow.Slot{Schedule: s.ID, Workflow: s.Workflow, Name: s.Name, Label: fmt.Sprint("slot ", n), At: at, Due: at.Add(time.Millisecond),
-		State: workflow.SlotPlanned}
+	return &workflow.Slot{Schedule: s.ID, Workflow: s.Workflow, Name: s.Name, Label: fmt.Sprint("slot ", n), At: at,
+		Due: at.Add(time.Millisecond), State: workflow.SlotPlanned}
 }
 
 func (c *controlSuite) schedules() {
@@ -35,7 +36,8 @@ func (c *controlSuite) schedules() {
 	twice := *s
 	twice.ID = "sc_2"
 	c.is(c.s.CreateSchedule(bg, &twice, c.event("schedule.created")), workflow.ErrNameTaken)
-	c.is(c.s.CreateSchedule(bg, &workflow.Schedule{ID: "sc_3", Workflow: "wf_none", Created: c.at}, c.event("x")), workflow.ErrNotFound)
+	c.is(c.s.CreateSchedule(bg, &workflow.Schedule{ID: "sc_3", Workflow: "wf_none", Created: c.at}, c.event("x")),
+		workflow.ErrNotFound)
 	c.schedule(b, "x")
 	y := c.schedule(a, "y")
 	for of, want := range map[string]int{"": 3, "a": 2, "wf_b": 1, "none": 0} {
@@ -49,7 +51,8 @@ func (c *controlSuite) schedules() {
 	c.must(err)
 	more, err := c.s.Schedules(bg, "", workflow.Page{Limit: 2, Cursor: list.Next})
 	c.must(err)
-	if len(list.Items) != 2 || list.Items[0].ID != y.ID || len(more.Items) != 1 || more.Items[0].ID != s.ID || more.Next != "" {
+	if len(list.Items) != 2 || list.Items[0].ID != y.ID || len(more.Items) != 1 || more.Items[0].ID != s.ID ||
+		more.Next != "" {
 		c.Errorf("%d and %d schedules", len(list.Items), len(more.Items))
 	}
 	stale := *s
@@ -63,7 +66,8 @@ func (c *controlSuite) schedules() {
 	c.must(c.s.RemoveSchedule(bg, s.ID, s.Lock, c.event("schedule.deleted")))
 	_, err = c.s.Schedule(bg, s.ID)
 	c.is(err, workflow.ErrNotFound)
-	c.kinds(workflow.EventFilter{Workflow: a.ID}, "workflow.created", "schedule.created", "schedule.created", "schedule.paused", "schedule.deleted")
+	c.kinds(workflow.EventFilter{Workflow: a.ID}, "workflow.created", "schedule.created", "schedule.created",
+		"schedule.paused", "schedule.deleted")
 }
 
 func (c *controlSuite) due(now time.Time, want ...string) {
@@ -85,8 +89,8 @@ func (c *controlSuite) slots() {
 	one, two := *s.Next, *c.slot(s, 2)
 	one.State, one.Reason, one.Decided = workflow.SlotMissed, "down", c.at
 	two.State, two.Reason, two.Decided = workflow.SlotWaiting, "made up for", c.at
-	c.must(c.s.Decide(bg, &workflow.Decision{From: workflow.SlotPlanned, Slots: []workflow.Slot{one, two}, Next: c.slot(s, 3),
-		Events: []workflow.Event{c.event("schedule.missed")}}))
+	c.must(c.s.Decide(bg, &workflow.Decision{From: workflow.SlotPlanned, Slots: []workflow.Slot{one, two},
+		Next: c.slot(s, 3), Events: []workflow.Event{c.event("schedule.missed")}}))
 	c.due(s.Created, "slot 2 waiting")
 	got, err := c.s.Schedule(bg, s.ID)
 	c.must(err)
@@ -128,9 +132,10 @@ func (c *controlSuite) begins(w *workflow.Workflow, s *workflow.Schedule, next *
 	job.Seeds = []string{"http://a.test/"}
 	slot := *s.Next
 	slot.State, slot.Decided = workflow.SlotStarted, c.at
-	return &workflow.Decision{From: workflow.SlotPlanned, Slots: []workflow.Slot{slot}, Next: next, Job: &job, Created: c.event("execution.created"),
-		Start: &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1, Epoch: 1,
-			Cause: workflow.Cause{Kind: "schedule", By: s.Name, Schedule: s.ID, Slot: slot.Label}, Labels: map[string]string{}, Created: c.at}}
+	return &workflow.Decision{From: workflow.SlotPlanned, Slots: []workflow.Slot{slot}, Next: next, Job: &job,
+		Created: c.event("execution.created"), Start: &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending,
+			Desired: workflow.Run, Attempt: 1, Epoch: 1, Cause: workflow.Cause{Kind: "schedule", By: s.Name, Schedule: s.ID,
+				Slot: slot.Label}, Labels: map[string]string{}, Created: c.at}}
 }
 
 // slotOnce lets many decide on one slot: one execution begins.

@@ -87,10 +87,10 @@ func (c *controlSuite) event(kind string) workflow.Event {
 
 func (c *controlSuite) workflow(slug string) *workflow.Workflow {
 	c.Helper()
-	w := &workflow.Workflow{ID: workflow.ID("wf_" + slug), Slug: slug, Name: "Name of " + slug, Labels: map[string]string{"team": slug}, Current: 1,
-		Created: c.tick(), Lock: 1}
-	v := &workflow.Version{Workflow: w.ID, Number: 1, Source: "id: x # comment", Definition: json.RawMessage(`{"id":""}`), SHA256: "aa",
-		Author: "me", Created: c.at}
+	w := &workflow.Workflow{ID: workflow.ID("wf_" + slug), Slug: slug, Name: "Name of " + slug,
+		Labels: map[string]string{"team": slug}, Current: 1, Created: c.tick(), Lock: 1}
+	v := &workflow.Version{Workflow: w.ID, Number: 1, Source: "id: x # comment", Definition: json.RawMessage(`{"id":""}`),
+		SHA256: "aa", Author: "me", Created: c.at}
 	c.must(c.s.CreateWorkflow(bg, w, v, c.event("workflow.created")))
 	return w
 }
@@ -99,8 +99,8 @@ func (c *controlSuite) execution(w *workflow.Workflow) *workflow.Execution {
 	c.Helper()
 	job := crawl.DefaultJob()
 	job.Seeds = []string{"http://a.test/"}
-	x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1, Epoch: 1,
-		Cause: workflow.Cause{Kind: "manual", By: "me"}, Labels: map[string]string{}, Created: c.tick()}
+	x := &workflow.Execution{Workflow: w.ID, Version: 1, State: workflow.Pending, Desired: workflow.Run, Attempt: 1,
+		Epoch: 1, Cause: workflow.Cause{Kind: "manual", By: "me"}, Labels: map[string]string{}, Created: c.tick()}
 	c.must(c.s.CreateExecution(bg, x, &job, "", c.event("execution.created")))
 	return x
 }
@@ -115,8 +115,9 @@ func (c *controlSuite) workflows() {
 	c.same("by id", got, w)
 	_, err = c.s.Workflow(bg, "none")
 	c.is(err, workflow.ErrNotFound)
-	c.is(c.s.CreateWorkflow(bg, &workflow.Workflow{ID: "wf_2", Slug: "a", Current: 1, Created: c.at}, &workflow.Version{Workflow: "wf_2", Number: 1,
-		Definition: json.RawMessage(`{}`)}, c.event("workflow.created")), workflow.ErrTaken)
+	c.is(c.s.CreateWorkflow(bg, &workflow.Workflow{ID: "wf_2", Slug: "a", Current: 1, Created: c.at},
+		&workflow.Version{Workflow: "wf_2", Number: 1,
+			Definition: json.RawMessage(`{}`)}, c.event("workflow.created")), workflow.ErrTaken)
 	stale := *w
 	w.Name, w.Archived, w.Labels = "new", c.tick(), nil
 	c.must(c.s.UpdateWorkflow(bg, w, c.event("workflow.updated")))
@@ -141,13 +142,15 @@ func (c *controlSuite) workflows() {
 func (c *controlSuite) versions() {
 	w := c.workflow("a")
 	for n := 1; n < 6; n++ {
-		v := &workflow.Version{Workflow: w.ID, Source: fmt.Sprint(n), Definition: json.RawMessage(`{}`), Parent: n, Message: "why", Created: c.tick()}
+		v := &workflow.Version{Workflow: w.ID, Source: fmt.Sprint(n), Definition: json.RawMessage(`{}`), Parent: n,
+			Message: "why", Created: c.tick()}
 		c.must(c.s.AddVersion(bg, v, n, c.event("workflow.version_added")))
 		got, err := c.s.Version(bg, w.ID, n+1)
 		c.must(err)
 		c.same("version", got, v)
 	}
-	c.is(c.s.AddVersion(bg, &workflow.Version{Workflow: w.ID, Definition: json.RawMessage(`{}`)}, 2, c.event("x")), workflow.ErrStale)
+	c.is(c.s.AddVersion(bg, &workflow.Version{Workflow: w.ID, Definition: json.RawMessage(`{}`)}, 2, c.event("x")),
+		workflow.ErrStale)
 	_, err := c.s.Version(bg, w.ID, 9)
 	c.is(err, workflow.ErrNotFound)
 	var numbers []int
@@ -180,7 +183,8 @@ func (c *controlSuite) executions() {
 	if job.ID != x.ID || job.Seeds[0] != "http://a.test/" {
 		c.Errorf("its job is %+v", job)
 	}
-	x.State, x.Desired, x.BrakedBy, x.Reason, x.Note, x.Outcome = workflow.Starting, workflow.Stop, "disk", "why", "note", workflow.Stopped
+	x.State, x.Desired, x.BrakedBy, x.Reason, x.Note, x.Outcome = workflow.Starting, workflow.Stop, "disk", "why", "note",
+		workflow.Stopped
 	x.Attempt, x.Epoch, x.Labels = 2, 3, map[string]string{"k": "v", "odd": `"'%_`}
 	x.Marks = workflow.Marks{Pages: 10, Letters: true, Began: c.at}
 	x.Stats = &workflow.Stats{Pages: 3, Statuses: map[int]int64{200: 3}}
@@ -249,7 +253,8 @@ func (c *controlSuite) lists() {
 // listsOfOne looks at the lists of one workflow, of workflows, and of open executions.
 func (c *controlSuite) listsOfOne() {
 	for _, id := range []string{"b", "wf_b"} {
-		list, err := c.s.Executions(bg, workflow.ExecutionFilter{Workflow: id, States: []workflow.State{workflow.Pending}}, workflow.Page{Limit: 20})
+		list, err := c.s.Executions(bg, workflow.ExecutionFilter{Workflow: id, States: []workflow.State{workflow.Pending}},
+			workflow.Page{Limit: 20})
 		c.must(err)
 		if len(list.Items) != 5 || list.Items[0].ID != "b-5" {
 			c.Errorf("%d executions of b, the first %s", len(list.Items), list.Items[0].ID)

@@ -29,7 +29,8 @@ func TestSplitsInMemory(t *testing.T) {
 // are. A forgotten page that is expected again starts anew.
 func TestFollowingInMemoryForgetsWhatNobodyWaitsFor(t *testing.T) {
 	var u []weburl.URL
-	for _, s := range []string{"http://a.test/whole", "http://a.test/early", "http://a.test/waits", "http://a.test/other"} {
+	for _, s := range []string{"http://a.test/whole", "http://a.test/early", "http://a.test/waits",
+		"http://a.test/other"} {
 		p, err := weburl.Parse(s)
 		if err != nil {
 			t.Fatal(err)

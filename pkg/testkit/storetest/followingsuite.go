@@ -52,11 +52,13 @@ var shareCases = []struct {
 	{"a newer table with fewer shares", []step{{}, {Epoch: 3, Index: 0, Of: 3}, {Epoch: 4, Index: 0, Of: 1}}, false},
 	{"an older table is ignored", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 3, Index: 1, Of: 2}}, true},
 	{"an older table's only share is ignored", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 3, Index: 0, Of: 1}}, true},
-	{"the newer table's shares come between", []step{{Epoch: 3, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 2}, {}, {Epoch: 3, Index: 1, Of: 2},
-		{Epoch: 4, Index: 0, Of: 2}}, false},
-	{"split again by the same table into more", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 3}}, true},
-	{"shares of fewer are ignored then", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 3}, {Epoch: 4, Index: 1, Of: 2}, {Epoch: 4, Index: 0, Of: 3},
-		{Epoch: 4, Index: 2, Of: 3}}, false},
+	{"the newer table's shares come between",
+		[]step{{Epoch: 3, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 2}, {}, {Epoch: 3, Index: 1, Of: 2},
+			{Epoch: 4, Index: 0, Of: 2}}, false},
+	{"split again by the same table into more", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 3}},
+		true},
+	{"shares of fewer are ignored then", []step{{}, {Epoch: 4, Index: 0, Of: 2}, {Epoch: 4, Index: 1, Of: 3},
+		{Epoch: 4, Index: 1, Of: 2}, {Epoch: 4, Index: 0, Of: 3}, {Epoch: 4, Index: 2, Of: 3}}, false},
 }
 
 func followShares(t *testing.T, f crawl.Following, steps []step, waits bool) {
@@ -104,9 +106,11 @@ func unfollowed(t *testing.T, f crawl.Following, before time.Time) map[weburl.UR
 }
 
 func followTasks(t *testing.T, f crawl.Following) {
-	ctx, u := context.Background(), urls(t, "http://a.test/1", "http://b.test/robots.txt", "http://c.test/sitemap.xml", "http://a.test/")
+	ctx, u := context.Background(),
+		urls(t, "http://a.test/1", "http://b.test/robots.txt", "http://c.test/sitemap.xml", "http://a.test/")
 	tasks := []crawl.Task{
-		{Job: job, URL: u[0], Priority: 4, Depth: 3, Redirects: 1, Referrer: u[3], Visit: 2, ETag: `"x"`, LastModified: "yesterday", Tracked: true},
+		{Job: job, URL: u[0], Priority: 4, Depth: 3, Redirects: 1, Referrer: u[3], Visit: 2, ETag: `"x"`,
+			LastModified: "yesterday", Tracked: true},
 		{Job: job, URL: u[1], Kind: crawl.KindRobots, For: "http://a.test", Tracked: true},
 		{Job: "another", URL: u[2], Kind: crawl.KindSitemap, Seed: true},
 	}

@@ -19,7 +19,8 @@ func Jars(t *testing.T, open func(t *testing.T) (j crawl.Jars, again func() craw
 		j, again := open(t)
 		job := jarJob()
 		put := newJar("a.test", "1")
-		put.Login = crawl.LoginState{Number: 3, Failure: "why", FailedAt: time.Unix(7, 0).UTC(), Holder: "me", Until: time.Unix(8, 0).UTC()}
+		put.Login = crawl.LoginState{Number: 3, Failure: "why", FailedAt: time.Unix(7, 0).UTC(), Holder: "me",
+			Until: time.Unix(8, 0).UTC()}
 		put.Version = putJar(t, j, job, put)
 		for _, next := range []func() crawl.Jars{func() crawl.Jars { return j }, again} {
 			got, err := next().Jar(context.Background(), job, "a.test")
@@ -39,7 +40,8 @@ func Jars(t *testing.T, open func(t *testing.T) (j crawl.Jars, again func() craw
 func jarJob() crawl.JobID { return crawl.JobID(fmt.Sprintf("jars-%x", rand.Uint64())) }
 
 func newJar(site, value string) *crawl.Jar {
-	return &crawl.Jar{Site: site, Cookies: []cookies.Cookie{{Name: "n", Value: value, Domain: site, Path: "/", Created: time.Unix(5, 0).UTC()}}}
+	return &crawl.Jar{Site: site, Cookies: []cookies.Cookie{{Name: "n", Value: value, Domain: site, Path: "/",
+		Created: time.Unix(5, 0).UTC()}}}
 }
 
 func putJar(t *testing.T, j crawl.Jars, id crawl.JobID, jar *crawl.Jar) uint64 {
@@ -58,7 +60,8 @@ func jarsApart(t *testing.T, open func(t *testing.T) (crawl.Jars, func() crawl.J
 	for _, tc := range []struct {
 		id          crawl.JobID
 		site, value string
-	}{{job, "a.test", "1"}, {another, "a.test", "2"}, {job, "b.test", "3"}, {job, "test", ""}, {job, "a.tes", ""}, {another, "b.test", ""}, {"unknown", "a.test", ""}} {
+	}{{job, "a.test", "1"}, {another, "a.test", "2"}, {job, "b.test", "3"}, {job, "test", ""}, {job, "a.tes", ""},
+		{another, "b.test", ""}, {"unknown", "a.test", ""}} {
 		got, err := j.Jar(context.Background(), tc.id, tc.site)
 		check(t, err)
 		value := ""
@@ -80,7 +83,8 @@ func jarsLate(t *testing.T, open func(t *testing.T) (crawl.Jars, func() crawl.Ja
 	second.Cookies = newJar("a.test", "2").Cookies
 	putJar(t, j, job, &second)
 	j = again()
-	for name, late := range map[string]*crawl.Jar{"with the version before": first, "without a version": newJar("a.test", "3")} {
+	for name, late := range map[string]*crawl.Jar{"with the version before": first,
+		"without a version": newJar("a.test", "3")} {
 		if _, err := j.PutJar(context.Background(), job, late); !errors.Is(err, crawl.ErrJarChanged) {
 			t.Errorf("%s: %v, want ErrJarChanged", name, err)
 		}

@@ -50,8 +50,8 @@ func finishClaimed(t *testing.T, l LedgerSet) {
 	u := urls(t, "http://a.test/1", "http://a.test/2")
 	wantClaims(t, l, "one", u, claims(crawl.New, crawl.New))
 	wantTally(t, l, crawl.Tally{Claimed: 2})
-	want := crawl.Entry{Key: u[1].Key(), State: crawl.StateDone, Verdict: crawl.VerdictGone, Status: 404, Reason: "status", At: aTime,
-		Attempts: 3}
+	want := crawl.Entry{Key: u[1].Key(), State: crawl.StateDone, Verdict: crawl.VerdictGone, Status: 404, Reason: "status",
+		At: aTime, Attempts: 3}
 	check(t, l.Finish(context.Background(), job, want))
 	got := lookup(t, l, u...)
 	if got[0].State != crawl.StateOpen {
@@ -72,7 +72,8 @@ func finishUnclaimed(t *testing.T, l LedgerSet) {
 	if got := lookup(t, l, u[0])[0]; got.State != crawl.StateDone || got.Status != 200 {
 		t.Errorf("got %+v, want done with 200", got)
 	}
-	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{200: 1}})
+	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1},
+		Statuses: map[int]int64{200: 1}})
 }
 
 func finishTwice(t *testing.T, l LedgerSet) {
@@ -80,7 +81,8 @@ func finishTwice(t *testing.T, l LedgerSet) {
 	for range 3 {
 		check(t, l.Finish(context.Background(), job, done(u[0], 200), done(u[0], 200)))
 	}
-	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{200: 1}})
+	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1},
+		Statuses: map[int]int64{200: 1}})
 }
 
 func finishFirst(t *testing.T, l LedgerSet) {
@@ -109,9 +111,11 @@ func finishFirst(t *testing.T, l LedgerSet) {
 			}
 		}
 	}
-	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 3, Verdicts: map[string]int64{"done": 3}, Statuses: map[int]int64{200: 3}})
+	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 3, Verdicts: map[string]int64{"done": 3},
+		Statuses: map[int]int64{200: 3}})
 	check(t, l.Reopen(ctx, job, u[0].Key()))
-	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 2, Verdicts: map[string]int64{"done": 2}, Statuses: map[int]int64{200: 2}})
+	wantTally(t, l, crawl.Tally{Claimed: 3, Pages: 2, Verdicts: map[string]int64{"done": 2},
+		Statuses: map[int]int64{200: 2}})
 }
 
 func claimFinished(t *testing.T, l LedgerSet) {
@@ -144,7 +148,8 @@ func reopen(t *testing.T, l LedgerSet) {
 
 func keepValidators(t *testing.T, l LedgerSet) {
 	ctx := context.Background()
-	u := urls(t, "http://a.test/both", "http://a.test/etag", "http://a.test/none", "http://a.test/first", "http://a.test/gone")
+	u := urls(t, "http://a.test/both", "http://a.test/etag", "http://a.test/none", "http://a.test/first",
+		"http://a.test/gone")
 	valid := []crawl.Validators{{ETag: `W/"\"é\xff"`, LastModified: "Sun, 06 Nov 1994 08:49:37 GMT"}, {ETag: `"1"`}, {},
 		{LastModified: "x"}, {}}
 	wantClaims(t, l, "one", u, claims(crawl.New, crawl.New, crawl.New, crawl.New, crawl.New))

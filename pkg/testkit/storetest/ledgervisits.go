@@ -47,7 +47,8 @@ func finishVisits(t *testing.T, l LedgerSet) {
 			t.Errorf("after visit %d: %+v, want %+v", step.told.Visit, got, step.want)
 		}
 	}
-	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{203: 1}})
+	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1},
+		Statuses: map[int]int64{203: 1}})
 	wantClaims(t, l, "two", u, claims(crawl.Known))
 }
 
@@ -55,8 +56,9 @@ func finishNoPage(t *testing.T, l LedgerSet) {
 	ctx := context.Background()
 	u := urls(t, "http://a.test/1")
 	wantClaims(t, l, "one", u, claims(crawl.New))
-	for n, e := range []crawl.Entry{visit(u[0], 0, crawl.VerdictDone, 200), visit(u[0], 1, crawl.VerdictDone, 304), visit(u[0], 2, crawl.VerdictGone, 404),
-		visit(u[0], 3, crawl.VerdictFailed, 503), visit(u[0], 4, crawl.VerdictDone, 301), visit(u[0], 5, crawl.VerdictExcluded, 0)} {
+	for n, e := range []crawl.Entry{visit(u[0], 0, crawl.VerdictDone, 200), visit(u[0], 1, crawl.VerdictDone, 304),
+		visit(u[0], 2, crawl.VerdictGone, 404), visit(u[0], 3, crawl.VerdictFailed, 503),
+		visit(u[0], 4, crawl.VerdictDone, 301), visit(u[0], 5, crawl.VerdictExcluded, 0)} {
 		check(t, l.Finish(ctx, job, e))
 		want := visit(u[0], 0, crawl.VerdictDone, 200)
 		got := lookup(t, l, u[0])[0]
@@ -67,7 +69,8 @@ func finishNoPage(t *testing.T, l LedgerSet) {
 			t.Errorf("after visit %d: %+v, want %+v", n, got, want)
 		}
 	}
-	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1}, Statuses: map[int]int64{200: 1}})
+	wantTally(t, l, crawl.Tally{Claimed: 1, Pages: 1, Verdicts: map[string]int64{"done": 1},
+		Statuses: map[int]int64{200: 1}})
 }
 
 func keepAgain(t *testing.T, l LedgerSet) {

@@ -18,7 +18,8 @@ type LeftOutSet interface {
 
 // LeftOuts checks the promises of crawl.LeftOuts. Each subtest gets stores of its own.
 func LeftOuts(t *testing.T, open func(t *testing.T) LeftOutSet) {
-	t.Run("what was excluded comes with all that it takes to judge it again", func(t *testing.T) { leftOutWhole(t, open(t)) })
+	t.Run("what was excluded comes with all that it takes to judge it again",
+		func(t *testing.T) { leftOutWhole(t, open(t)) })
 	t.Run("what was dismissed comes too", func(t *testing.T) { leftOutDismissed(t, open(t)) })
 	t.Run("what was claimed, fetched or opened again does not", func(t *testing.T) { leftOutNoMore(t, open(t)) })
 	t.Run("the walk goes on behind a key", func(t *testing.T) { leftOutWalk(t, open(t)) })
@@ -32,8 +33,8 @@ func LeftOuts(t *testing.T, open func(t *testing.T) LeftOutSet) {
 // anExclusion has every field set.
 func anExclusion(t *testing.T, raw string) crawl.Exclusion {
 	u := urls(t, raw, "http://a.test/from")
-	return crawl.Exclusion{URL: u[0], Referrer: u[1], Reason: crawl.ReasonExclude, Depth: 3, Rule: "/calendar/", Epoch: 2, Kind: crawl.KindSitemap,
-		Priority: 4, Redirects: 1, Feed: true}
+	return crawl.Exclusion{URL: u[0], Referrer: u[1], Reason: crawl.ReasonExclude, Depth: 3, Rule: "/calendar/", Epoch: 2,
+		Kind: crawl.KindSitemap, Priority: 4, Redirects: 1, Feed: true}
 }
 
 func exclude(t *testing.T, l LeftOutSet, by string, xs ...crawl.Exclusion) {
@@ -81,8 +82,9 @@ func dismiss(t *testing.T, l LeftOutSet, u weburl.URL) crawl.Task {
 	check(t, err)
 	left := crawl.LeftOut{Task: task, Reason: crawl.ReasonHostBudget, Rule: "pages_per_host 2"}
 	left.Task.Epoch = 3
-	check(t, l.Finish(context.Background(), job, crawl.Entry{Key: u.Key(), State: crawl.StateDone, Verdict: crawl.VerdictExcluded,
-		Reason: left.Reason, At: aTime, Epoch: 3, Left: &left}))
+	check(t, l.Finish(context.Background(), job,
+		crawl.Entry{Key: u.Key(), State: crawl.StateDone, Verdict: crawl.VerdictExcluded,
+			Reason: left.Reason, At: aTime, Epoch: 3, Left: &left}))
 	return left.Task
 }
 
@@ -146,7 +148,8 @@ func release(t *testing.T, l LeftOutSet) {
 	ctx := context.Background()
 	u := urls(t, "http://a.test/1")[0]
 	task := dismiss(t, l, u)
-	wantTally(t, l, crawl.Tally{Claimed: 1, Verdicts: map[string]int64{"excluded": 1}, Excluded: map[string]int64{crawl.ReasonHostBudget: 1}})
+	wantTally(t, l, crawl.Tally{Claimed: 1, Verdicts: map[string]int64{"excluded": 1},
+		Excluded: map[string]int64{crawl.ReasonHostBudget: 1}})
 	for range 2 {
 		check(t, l.Release(ctx, job, u.Key()))
 		if e := lookup(t, l, u)[0]; e.State != crawl.StateExcluded || e.Reason != crawl.ReasonHostBudget || e.Epoch != 3 {

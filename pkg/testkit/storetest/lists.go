@@ -130,14 +130,16 @@ func aLog(t *testing.T, l crawl.AttemptLog, from, n int) []weburl.URL {
 	t.Helper()
 	u := urls(t, "http://a.test/1", "http://a.test/1?quote=%22&x", "http://b.test/")
 	for i := from; i < from+n; i++ {
-		check(t, l.Append(context.Background(), crawl.LogLine{Job: job, At: aTime.Add(time.Duration(i) * time.Second), URL: u[i%3],
-			Verdict: crawl.VerdictDone, Status: 200, Attempt: i + 1}))
+		check(t, l.Append(context.Background(),
+			crawl.LogLine{Job: job, At: aTime.Add(time.Duration(i) * time.Second), URL: u[i%3],
+				Verdict: crawl.VerdictDone, Status: 200, Attempt: i + 1}))
 	}
 	return u
 }
 
 // attemptsOf reads a log by pages and returns the attempts' numbers, and where it ended.
-func attemptsOf(t *testing.T, limit int, from int64, page func(from int64) ([]crawl.LogLine, int64, error)) (numbers []int, next int64) {
+func attemptsOf(t *testing.T, limit int, from int64,
+	page func(from int64) ([]crawl.LogLine, int64, error)) (numbers []int, next int64) {
 	t.Helper()
 	for {
 		lines, next, err := page(from)

@@ -47,8 +47,9 @@ func queueOrder(t *testing.T, q crawl.Queues, reopen func() crawl.Queues) {
 
 func queueWhole(t *testing.T, q crawl.Queues, reopen func() crawl.Queues) {
 	u := urls(t, "https://user@a.test:8443/p%20a?q=ä#f", "http://b.test/")
-	in := crawl.Task{Job: job, URL: u[0], Kind: crawl.KindSitemap, Priority: 4, Depth: 3, Redirects: 2, Referrer: u[1], Attempt: 1,
-		NotBefore: aTime, Visit: 7, For: "http://b.test", Repeat: true, Seed: true, ETag: `"e"`, LastModified: "Thu, 01 Jan 1970"}
+	in := crawl.Task{Job: job, URL: u[0], Kind: crawl.KindSitemap, Priority: 4, Depth: 3, Redirects: 2, Referrer: u[1],
+		Attempt: 1, NotBefore: aTime, Visit: 7, For: "http://b.test", Repeat: true, Seed: true, ETag: `"e"`,
+		LastModified: "Thu, 01 Jan 1970"}
 	check(t, q.Push(context.Background(), crawl.Queued{Queue: "back.0", Task: in}))
 	for range 2 {
 		got, err := q.Pull(context.Background(), "back.0", 1)

@@ -24,7 +24,8 @@ func RenderStats(t *testing.T, open OpenRenderStats) {
 	t.Run("a job that is forgotten leaves the others", func(t *testing.T) { templatesForgotten(t, open) })
 }
 
-func changeTemplate(t *testing.T, r crawl.RenderStats, job crawl.JobID, host string, template uint64, change func(*crawl.RenderTemplate)) {
+func changeTemplate(t *testing.T, r crawl.RenderStats, job crawl.JobID, host string, template uint64,
+	change func(*crawl.RenderTemplate)) {
 	t.Helper()
 	_, err := r.ChangeTemplate(context.Background(), job, host, template, func(t *crawl.RenderTemplate) bool {
 		change(t)
@@ -34,10 +35,11 @@ func changeTemplate(t *testing.T, r crawl.RenderStats, job crawl.JobID, host str
 }
 
 func fullTemplate() crawl.RenderTemplate {
-	return crawl.RenderTemplate{Host: "a.test:81", Template: math.MaxUint64, Shape: "/p/N", Example: "http://a.test:81/p/1", State: "keep",
-		Switch: "always", Since: aTime.UTC(), Pages: 1, Sent: 2, Renders: 3, Gained: 4, Failed: 5, Links: 6, Text: 7, CPU: 8, Wall: math.MaxInt64,
-		Recent: []crawl.RenderSample{{By: math.MaxUint64, Gained: true}, {By: 1}}, Asked: []crawl.RenderAsked{{By: 2, Why: "w"}, {By: 3}},
-		Doubt: 0.305, Evidence: -1.792, Tested: 9}
+	return crawl.RenderTemplate{Host: "a.test:81", Template: math.MaxUint64, Shape: "/p/N",
+		Example: "http://a.test:81/p/1", State: "keep", Switch: "always", Since: aTime.UTC(), Pages: 1, Sent: 2, Renders: 3,
+		Gained: 4, Failed: 5, Links: 6, Text: 7, CPU: 8, Wall: math.MaxInt64,
+		Recent: []crawl.RenderSample{{By: math.MaxUint64, Gained: true}, {By: 1}},
+		Asked:  []crawl.RenderAsked{{By: 2, Why: "w"}, {By: 3}}, Doubt: 0.305, Evidence: -1.792, Tested: 9}
 }
 
 func templateWhole(t *testing.T, open OpenRenderStats) {
@@ -78,7 +80,8 @@ func templatesApart(t *testing.T, open OpenRenderStats) {
 		host     string
 		template uint64
 	}
-	want := []name{{"a", 0}, {"a", 1 << 40}, {"a", 1 << 63}, {"a", math.MaxUint64}, {"a-b.test", 3}, {"a.test", 5}, {"a.test:81", 1}, {"b", 1}}
+	want := []name{{"a", 0}, {"a", 1 << 40}, {"a", 1 << 63}, {"a", math.MaxUint64}, {"a-b.test", 3}, {"a.test", 5},
+		{"a.test:81", 1}, {"b", 1}}
 	for i := range want {
 		n := want[(i*5+3)%len(want)]
 		changeTemplate(t, r, one, n.host, n.template, func(t *crawl.RenderTemplate) { t.Pages = int64(n.template % 1000) })
@@ -121,7 +124,8 @@ func templateUnchanged(t *testing.T, open OpenRenderStats) {
 	if _, found, err := r.Template(ctx, job, "a", 1); found || err != nil {
 		t.Errorf("it was stored: %v, %v", found, err)
 	}
-	changeTemplate(t, r, job, "a", 1, func(t *crawl.RenderTemplate) { t.Pages, t.Recent = 3, []crawl.RenderSample{{By: 4}} })
+	changeTemplate(t, r, job, "a", 1,
+		func(t *crawl.RenderTemplate) { t.Pages, t.Recent = 3, []crawl.RenderSample{{By: 4}} })
 	got, err = r.ChangeTemplate(ctx, job, "a", 1, spoil)
 	if err != nil || got.Pages != 3 || got.Recent[0].By != 4 {
 		t.Errorf("%+v, %v", got, err)

@@ -53,8 +53,8 @@ func newResource(u weburl.URL, seed uint64, size int) crawl.Resource {
 	for i := range body {
 		body[i] = byte(from.Uint32())
 	}
-	return crawl.Resource{URL: u, Status: 200, Header: map[string][]string{"Content-Type": {"text/javascript"}}, Body: body, At: aTime,
-		Expires: aTime.Add(time.Hour)}
+	return crawl.Resource{URL: u, Status: 200, Header: map[string][]string{"Content-Type": {"text/javascript"}},
+		Body: body, At: aTime, Expires: aTime.Add(time.Hour)}
 }
 
 func putResource(t *testing.T, r crawl.Resources, job crawl.JobID, res crawl.Resource) {
@@ -69,7 +69,8 @@ func hasResource(t *testing.T, r crawl.Resources, job crawl.JobID, u weburl.URL,
 	return found
 }
 
-func wantResources(t *testing.T, r crawl.Resources, job crawl.JobID, by string, now time.Time, u []weburl.URL, want ...crawl.Claimed) {
+func wantResources(t *testing.T, r crawl.Resources, job crawl.JobID, by string, now time.Time, u []weburl.URL,
+	want ...crawl.Claimed) {
 	t.Helper()
 	got, err := r.Want(context.Background(), job, id(by), now, u)
 	check(t, err)
@@ -138,7 +139,7 @@ func resourceReplaced(t *testing.T, open OpenResources) {
 			t.Errorf("put %d: found %v, of %v", seed, found, got.At)
 		}
 	}
-	for after, want := range map[time.Duration]bool{time.Hour - time.Millisecond: true, time.Hour: false, 100 * time.Hour: false} {
+	for after, want := range map[time.Duration]bool{time.Hour - 1: true, time.Hour: false, 100 * time.Hour: false} {
 		if hasResource(t, r, job, u[0], aTime.Add(after)) != want {
 			t.Errorf("after %v: found %v", after, !want)
 		}
@@ -271,7 +272,8 @@ func resourcesOldest(t *testing.T, open OpenResources) {
 		}
 	}
 	held := strings.Count(string(kept), "1")
-	if want := "1" + strings.Repeat("0", n-held) + strings.Repeat("1", held-1); string(kept) != want || held*size > bound || held*size < bound*9/10 {
+	if want := "1" + strings.Repeat("0", n-held) + strings.Repeat("1", held-1); string(kept) != want ||
+		held*size > bound || held*size < bound*9/10 {
 		t.Errorf("kept %s, %d octets of %d; the first and the last should be", kept, held*size, bound)
 	}
 }

@@ -153,7 +153,8 @@ func sweepOver(t *testing.T, s crawl.JobStore, _ func() crawl.JobStore) {
 	revise(t, s, aJob(), 1, true)
 	revise(t, s, aJob(deeper), 2, true)
 	revise(t, s, aJob(), 3, true)
-	if err := s.SetSweep(context.Background(), job, crawl.Sweep{Epoch: 2, Done: true}); !errors.Is(err, crawl.ErrSweepOver) {
+	if err := s.SetSweep(context.Background(), job, crawl.Sweep{Epoch: 2, Done: true}); !errors.Is(err,
+		crawl.ErrSweepOver) {
 		t.Errorf("error %v, want ErrSweepOver", err)
 	}
 	if got, err := s.Sweep(context.Background(), job); err != nil || !got.Due() {
@@ -163,7 +164,8 @@ func sweepOver(t *testing.T, s crawl.JobStore, _ func() crawl.JobStore) {
 
 func wrongRevision(t *testing.T, s crawl.JobStore, _ func() crawl.JobStore) {
 	revise(t, s, aJob(), 1, true)
-	if _, _, err := s.AddRevision(context.Background(), aJob(func(j *crawl.Job) { j.Scope = "moon" })); !crawl.IsPermanent(err) {
+	if _, _, err := s.AddRevision(context.Background(),
+		aJob(func(j *crawl.Job) { j.Scope = "moon" })); !crawl.IsPermanent(err) {
 		t.Errorf("error %v, want a permanent one", err)
 	}
 }

@@ -21,7 +21,8 @@ var dawn = revisit.BucketStart(345_678)
 // again is a page that is due so many minutes after dawn.
 func again(u weburl.URL, visits uint32, minutes float64) crawl.Revisit {
 	due := dawn.Add(time.Duration(minutes * float64(time.Minute))).Truncate(time.Second)
-	return crawl.Revisit{URL: u, State: revisit.State{Visits: visits, Last: dawn.Add(-time.Hour), Due: due, Rate: revisit.Unknown(), Weight: 128, Sum: 9}}
+	return crawl.Revisit{URL: u, State: revisit.State{Visits: visits, Last: dawn.Add(-time.Hour), Due: due,
+		Rate: revisit.Unknown(), Weight: 128, Sum: 9}}
 }
 
 // Revisits checks the promises of crawl.Revisits. open returns an empty store and what opens it once more, which may
@@ -185,7 +186,8 @@ func revisitsOfNodes(t *testing.T, r crawl.Revisits, _ func() crawl.Revisits) {
 	check(t, r.Put(t.Context(), job, pages...))
 	hidden := map[string]bool{u[0].String(): true, u[450].String(): true, u[899].String(): true}
 	for _, n := range []int{1, 2, 3, 10} {
-		got, err := r.Due(t.Context(), job, dawn.Add(400*time.Minute), n, func(u weburl.URL) bool { return hidden[u.String()] })
+		got, err := r.Due(t.Context(), job, dawn.Add(400*time.Minute), n,
+			func(u weburl.URL) bool { return hidden[u.String()] })
 		check(t, err)
 		if len(got) != min(n, 3) {
 			t.Errorf("%d pages of 3 where %d were asked for", len(got), n)

@@ -20,7 +20,8 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		check(t, s.PutHosts(ctx, crawl.Host{Key: "b.test", Requests: 2}))
 		got, err := s.Hosts(ctx, "nobody.test", "b.test", "nor.this.test", "b.test")
 		check(t, err)
-		want := []crawl.Host{{Key: "nobody.test"}, {Key: "b.test", Requests: 2}, {Key: "nor.this.test"}, {Key: "b.test", Requests: 2}}
+		want := []crawl.Host{{Key: "nobody.test"}, {Key: "b.test", Requests: 2}, {Key: "nor.this.test"},
+			{Key: "b.test", Requests: 2}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -30,10 +31,10 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 	})
 	t.Run("the last record put comes back whole", func(t *testing.T) {
 		s := open(t)
-		want := crawl.Host{Key: "a.test:81", Next: aTime, LastContact: aTime.Add(-time.Second), SlowedAt: aTime.Add(-time.Minute),
-			Backoff: time.Hour, Failures: 3, Addr: netip.MustParseAddr("192.0.2.7"), Requests: 12,
-			Origins: []crawl.Origin{{Name: "http://a.test:81", Expires: aTime, CrawlDelay: time.Second}},
-			Rest:    crawl.Rest{Job: "a", Ended: aTime, Took: time.Second, Gaps: 2, Least: time.Minute}}
+		want := crawl.Host{Key: "a.test:81", Next: aTime, LastContact: aTime.Add(-time.Second),
+			SlowedAt: aTime.Add(-time.Minute), Backoff: time.Hour, Failures: 3, Addr: netip.MustParseAddr("192.0.2.7"),
+			Requests: 12, Origins: []crawl.Origin{{Name: "http://a.test:81", Expires: aTime, CrawlDelay: time.Second}},
+			Rest: crawl.Rest{Job: "a", Ended: aTime, Took: time.Second, Gaps: 2, Least: time.Minute}}
 		check(t, s.PutHosts(ctx, crawl.Host{Key: "a.test:81", Failures: 9}, crawl.Host{Key: "b.test"}))
 		check(t, s.PutHosts(ctx, want))
 		check(t, s.PutHosts(ctx))
@@ -43,7 +44,8 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		if len(got.Origins) != 1 {
 			t.Fatalf("got %+v", got)
 		}
-		for _, at := range []*time.Time{&got.Next, &got.LastContact, &got.SlowedAt, &got.Origins[0].Expires, &got.Rest.Ended} {
+		for _, at := range []*time.Time{&got.Next, &got.LastContact, &got.SlowedAt, &got.Origins[0].Expires,
+			&got.Rest.Ended} {
 			*at = at.UTC().Round(time.Microsecond)
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -59,7 +61,8 @@ func Robots(t *testing.T, open func(t *testing.T) crawl.RobotsStore) {
 		s := open(t)
 		for _, r := range []crawl.Robots{
 			{Origin: "http://a.test", State: crawl.RobotsDisallowAll, Status: 503, FetchedAt: aTime, Expires: aTime},
-			{Origin: "http://a.test", Status: 200, Body: []byte("User-agent: *\r\n\x00\xff"), FetchedAt: aTime, Expires: aTime.Add(1e9), Job: "j"},
+			{Origin: "http://a.test", Status: 200, Body: []byte("User-agent: *\r\n\x00\xff"), FetchedAt: aTime,
+				Expires: aTime.Add(1e9), Job: "j"},
 			{Origin: "https://a.test", State: crawl.RobotsAllowAll, Status: 404, FetchedAt: aTime, Expires: aTime},
 		} {
 			check(t, s.PutRobots(ctx, r))

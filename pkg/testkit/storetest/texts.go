@@ -27,7 +27,8 @@ func Searches(t *testing.T, open func(t *testing.T) Searched) {
 
 func textPage(url, title, text string, visit int) *crawl.Record {
 	u := mustURL(url)
-	return &crawl.Record{Job: job, URL: u, FinalURL: u, Status: 200, FetchedAt: aTime.Add(time.Duration(visit) * time.Hour), ContentType: "text/html",
+	return &crawl.Record{Job: job, URL: u, FinalURL: u, Status: 200,
+		FetchedAt: aTime.Add(time.Duration(visit) * time.Hour), ContentType: "text/html",
 		Title: title, Text: text, Lang: "en", Visit: visit}
 }
 
@@ -35,7 +36,7 @@ func searchPages(t *testing.T, s Searched) {
 	ctx := context.Background()
 	for _, r := range []*crawl.Record{
 		textPage("http://a.test/river", "Rivers", "Rivers run to the sea. Rivers and lakes.", 0),
-		textPage("http://a.test/lake", "Lakes", strings.Repeat("Much of this is of no interest. ", 50)+"It tells of rivers once.", 0),
+		textPage("http://a.test/lake", "Lakes", strings.Repeat("Of no interest. ", 100)+"It tells of rivers once.", 0),
 		textPage("http://b.test/cafe", "Café crème", "Une tasse de CAFÉ: don't ask, O'Neill's 42nd.", 0),
 		textPage("http://b.test/tokyo", "東京タワー", "東京都港区芝公園にある電波塔", 0),
 		textPage("http://b.test/quotes", `'; DROP & | ! ( "`, "it's \\ 'quoted' <-> :A \x00 \u202e text\x1b[31m", 0),

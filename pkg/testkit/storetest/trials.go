@@ -21,7 +21,8 @@ func Trials(t *testing.T, open OpenTrials) {
 	}
 }
 
-func changeTrial(t *testing.T, r crawl.HostTrials, job crawl.JobID, host string, change func(*crawl.HostTrial) bool) crawl.HostTrial {
+func changeTrial(t *testing.T, r crawl.HostTrials, job crawl.JobID, host string,
+	change func(*crawl.HostTrial) bool) crawl.HostTrial {
 	t.Helper()
 	got, err := r.ChangeTrial(context.Background(), job, host, change)
 	check(t, err)
@@ -89,7 +90,8 @@ func trialAtOnce(t *testing.T, open OpenTrials) {
 			for i := range each {
 				p := crawl.TriedPage{By: uint64(w*each + i), Relevance: 501}
 				for range 2 { // delivered twice
-					if _, err := r.ChangeTrial(context.Background(), job, "a.test", func(t *crawl.HostTrial) bool { return t.Add(p, 1000, 0.9) }); err != nil {
+					if _, err := r.ChangeTrial(context.Background(), job, "a.test",
+						func(t *crawl.HostTrial) bool { return t.Add(p, 1000, 0.9) }); err != nil {
 						t.Error(err)
 					}
 				}

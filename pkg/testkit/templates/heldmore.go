@@ -54,13 +54,15 @@ func table(s *Site, p *page) {
 
 // facts are definition lists in any order, without classes where the site has none: labels alone say what is what.
 func facts(s *Site, p *page) {
-	title := p.words(2, 3)
-	p.is("title", title)
-	pairs := [][2]string{{"Author", "author"}, {"Publisher", "publisher"}, {"ISBN", "isbn"}, {"Pages", "pages"}, {"Language", "language"}, {"Weight", ""}, {"Series", ""}}
+	title := p.is("title", p.words(2, 3))
+	pairs := [][2]string{{"Author", "author"}, {"Publisher", "publisher"}, {"ISBN", "isbn"}, {"Pages", "pages"},
+		{"Language", "language"}, {"Weight", ""}, {"Series", ""}}
 	value := map[string]func() string{
-		"author": p.person, "publisher": func() string { return p.some(brands) + " & Sons" }, "isbn": func() string { return fmt.Sprintf("978-%d-%d", p.rnd.IntN(10), p.rnd.IntN(1e8)) },
-		"pages": func() string { return fmt.Sprint(50 + p.rnd.IntN(900)) }, "language": func() string { return p.some([]string{"English", "Dutch", "Français", "Türkçe"}) },
-		"": func() string { return p.words(1, 2) }}
+		"author": p.person, "publisher": func() string { return p.some(brands) + " & Sons" },
+		"isbn":     func() string { return fmt.Sprintf("978-%d-%d", p.rnd.IntN(10), p.rnd.IntN(1e8)) },
+		"pages":    func() string { return fmt.Sprint(50 + p.rnd.IntN(900)) },
+		"language": func() string { return p.some([]string{"English", "Dutch", "Français", "Türkçe"}) },
+		"":         func() string { return p.words(1, 2) }}
 	colon := []string{"", ":"}[s.Pick("colon", 2)]
 	var rows []any
 	for _, pair := range pairs {
@@ -83,7 +85,8 @@ func facts(s *Site, p *page) {
 		}
 	}
 	dl := p.e("dl", "class=facts", p.shuffled(rows...)...)
-	second := p.e("dl", "class=facts", p.e("dt", "", "Delivery"+colon), p.e("dd", "", p.some([]string{"today", "tomorrow"})), p.e("dt", "", "Returns"+colon), p.e("dd", "", "30 days"))
+	second := p.e("dl", "class=facts", p.e("dt", "", "Delivery"+colon),
+		p.e("dd", "", p.some([]string{"today", "tomorrow"})), p.e("dt", "", "Returns"+colon), p.e("dd", "", "30 days"))
 	chapters := p.e("ol", "class=chapters")
 	for i := range 2 + p.rnd.IntN(6) {
 		chapters.kids = append(chapters.kids, p.e("li", "", p.is("chapters", p.words(2, 5)+fmt.Sprint(i))))
@@ -92,7 +95,8 @@ func facts(s *Site, p *page) {
 	if s.Is("second first") {
 		lists = []any{second, dl}
 	}
-	p.document(fmt.Sprintf("/books/%d", p.n), title, nil, p.e("h1", "", title), p.e("div", "class=lists", lists...), p.e("h2", "", "Contents"), chapters)
+	p.document(fmt.Sprintf("/books/%d", p.n), title, nil, p.e("h1", "", title), p.e("div", "class=lists", lists...),
+		p.e("h2", "", "Contents"), chapters)
 }
 
 // micro has microdata, items within items with properties of one name, and no other names where the site is of
@@ -105,25 +109,32 @@ func micro(s *Site, p *page) {
 	p.is("price", price)
 	p.is("released", at.iso())
 	offer := p.e("div", "itemprop=offers itemscope itemtype=https://schema.org/Offer class=offer",
-		p.e("meta", "itemprop=priceCurrency content=EUR"), p.e("span", "itemprop=price class=price", "€ "+price).with("content", price),
-		p.e("link", "itemprop=availability").with("href", "https://schema.org/"+p.is("stock", p.some([]string{"InStock", "OutOfStock", "PreOrder"}))))
-	maker := p.e("div", "itemprop=brand itemscope itemtype=https://schema.org/Brand class=maker", p.e("span", "itemprop=name", brand))
+		p.e("meta", "itemprop=priceCurrency content=EUR"),
+		p.e("span", "itemprop=price class=price", "€ "+price).with("content", price),
+		p.e("link", "itemprop=availability").with("href",
+			"https://schema.org/"+p.is("stock", p.some([]string{"InStock", "OutOfStock", "PreOrder"}))))
+	maker := p.e("div", "itemprop=brand itemscope itemtype=https://schema.org/Brand class=maker",
+		p.e("span", "itemprop=name", brand))
 	var reviews []any
 	for range p.rnd.IntN(4) {
 		d := p.day()
 		reviews = append(reviews, p.e("div", "itemprop=review itemscope itemtype=https://schema.org/Review class=review",
-			p.shuffled(p.e("span", "itemprop=author class=by", p.is("reviewers", p.person())), p.e("meta", "itemprop=datePublished").with("content", d.iso()),
+			p.shuffled(p.e("span", "itemprop=author class=by", p.is("reviewers", p.person())),
+				p.e("meta", "itemprop=datePublished").with("content", d.iso()),
 				p.e("span", "itemprop=name class=head", p.words(2, 4)))...))
 	}
 	title := p.e("h1", "itemprop=name class=title", name)
-	release := p.e("p", "class=released", "Released ", p.e("time", "itemprop=releaseDate", at.words()).with("datetime", at.iso()))
-	blocks := p.shuffled(offer, maker, release, p.e("p", "itemprop=description class=text", p.is("description", p.words(8, 20))))
+	release := p.e("p", "class=released", "Released ",
+		p.e("time", "itemprop=releaseDate", at.words()).with("datetime", at.iso()))
+	blocks := p.shuffled(offer, maker, release,
+		p.e("p", "itemprop=description class=text", p.is("description", p.words(8, 20))))
 	if s.Is("title last") {
 		blocks = append(blocks, title)
 	} else {
 		blocks = append([]any{title}, blocks...)
 	}
-	item := p.e("div", "itemscope itemtype=https://schema.org/Product class=item", append(blocks, p.e("div", "class=reviews", reviews...))...)
+	item := p.e("div", "itemscope itemtype=https://schema.org/Product class=item",
+		append(blocks, p.e("div", "class=reviews", reviews...))...)
 	p.document(fmt.Sprintf("/items/%d", p.n), name, nil, p.wrapped("item", item))
 }
 
@@ -144,8 +155,10 @@ func soup(s *Site, p *page) {
 		}
 		return p.e("div", "class=pair", l, v)
 	}
-	pairs := []any{pair("city", "City", p.some(cities)), pair("phone", "Phone", fmt.Sprintf("+31 %d %d", 10+p.rnd.IntN(80), 100000+p.rnd.IntN(899999))),
-		pair("owner", "Owner", p.person()), p.e("div", "class=pair", p.e("div", "class=label", "Fax"), p.e("div", "class=value", fmt.Sprint(p.rnd.IntN(9999))))}
+	pairs := []any{pair("city", "City", p.some(cities)),
+		pair("phone", "Phone", fmt.Sprintf("+31 %d %d", 10+p.rnd.IntN(80), 100000+p.rnd.IntN(899999))),
+		pair("owner", "Owner", p.person()),
+		p.e("div", "class=pair", p.e("div", "class=label", "Fax"), p.e("div", "class=value", fmt.Sprint(p.rnd.IntN(9999))))}
 	if p.chance(60) {
 		pairs = append(pairs, pair("seats", "Seats", fmt.Sprint(10+p.rnd.IntN(90))))
 	}
@@ -158,11 +171,13 @@ func soup(s *Site, p *page) {
 		if p.chance(30) {
 			hot = p.e("span", "class=hot", "hot!")
 		}
-		dishes.kids = append(dishes.kids, p.e("div", "class=dish", p.e("div", "class=dishname", p.is("dishes", p.words(2, 3)+fmt.Sprint(i))), hot,
-			p.e("div", "class=cost", p.e("span", "", p.is("costs", p.money())), p.e("span", "", "€"))))
+		dishes.kids = append(dishes.kids,
+			p.e("div", "class=dish", p.e("div", "class=dishname", p.is("dishes", p.words(2, 3)+fmt.Sprint(i))), hot,
+				p.e("div", "class=cost", p.e("span", "", p.is("costs", p.money())), p.e("span", "", "€"))))
 	}
 	p.is("name", name)
-	p.document(fmt.Sprintf("/r/%d", p.n), "Eat at "+name, nil, p.e("div", "class=hero", p.e("div", "class=kicker", p.some(topics)), p.e("div", "class=name", name)),
+	p.document(fmt.Sprintf("/r/%d", p.n), "Eat at "+name, nil,
+		p.e("div", "class=hero", p.e("div", "class=kicker", p.some(topics)), p.e("div", "class=name", name)),
 		maybe(p.e("div", "class=box", pairs...)), p.wrapped("dishes", maybe(dishes)))
 }
 
@@ -175,10 +190,12 @@ func estate(s *Site, p *page) {
 	p.is("price", price)
 	p.is("rooms", rooms)
 	p.is("area", area)
-	facts := []any{p.e("li", "class=fact", p.e("b", "", "Rooms:"), " "+rooms), p.e("li", "class=fact", p.e("b", "", "Living area:"), " "+area+" m²"),
+	facts := []any{p.e("li", "class=fact", p.e("b", "", "Rooms:"), " "+rooms),
+		p.e("li", "class=fact", p.e("b", "", "Living area:"), " "+area+" m²"),
 		p.e("li", "class=fact", p.e("b", "", "Energy class:"), " "+p.some([]string{"A", "B", "C"}))}
 	if p.chance(50) {
-		facts = append(facts, p.e("li", "class=fact", p.e("b", "", "Built:"), " "+p.is("built", fmt.Sprint(1850+p.rnd.IntN(170)))))
+		facts = append(facts, p.e("li", "class=fact", p.e("b", "", "Built:"),
+			" "+p.is("built", fmt.Sprint(1850+p.rnd.IntN(170)))))
 	}
 	if p.chance(40) {
 		facts = append(facts, p.e("li", "class=fact", p.e("b", "", "Garden:"), " yes"))
@@ -191,12 +208,17 @@ func estate(s *Site, p *page) {
 	if s.Is("split price") {
 		cost = p.e("div", "class=price", p.e("span", "class=note", "Asking price"), p.e("strong", "", "€ "+price))
 	}
-	ref := p.e("p", "class=ref", "Reference "+p.is("ref", fmt.Sprintf("H-%04d", p.rnd.IntN(9999)))+", online since "+p.day().words())
+	ref := p.e("p", "class=ref", "Reference "+p.is("ref", fmt.Sprintf("H-%04d", p.rnd.IntN(9999)))+", online since "+
+		p.day().words())
 	photos := p.e("div", "class=photos")
 	for i := range 1 + p.rnd.IntN(4) {
-		photos.kids = append(photos.kids, p.e("img", "class=photo").with("src", p.is("photos", fmt.Sprintf("/f/%d-%d.jpg", p.n, i))).with("alt", fmt.Sprint("photo ", i+1)))
+		photos.kids = append(photos.kids, p.e("img", "class=photo").with("src",
+			p.is("photos", fmt.Sprintf("/f/%d-%d.jpg", p.n, i))).with("alt", fmt.Sprint("photo ", i+1)))
 	}
-	card := p.e("div", "class=agent", p.e("img", "class=face src=/faces/1.jpg"), p.e("p", "", "Your agent: ", p.e("span", "class=who", agent)), p.e("a", "class=mail", "Write").with("href", "mailto:"+mail))
-	blocks := p.shuffled(cost, p.e("ul", "class=facts", p.shuffled(facts...)...), p.e("p", "class=text", p.words(15, 40)), ref, photos, card)
+	card := p.e("div", "class=agent", p.e("img", "class=face src=/faces/1.jpg"),
+		p.e("p", "", "Your agent: ", p.e("span", "class=who", agent)),
+		p.e("a", "class=mail", "Write").with("href", "mailto:"+mail))
+	blocks := p.shuffled(cost, p.e("ul", "class=facts", p.shuffled(facts...)...), p.e("p", "class=text", p.words(15, 40)),
+		ref, photos, card)
 	p.document(fmt.Sprintf("/houses/%d", p.n), title, nil, append([]any{p.e("h1", "class=title", title)}, blocks...)...)
 }

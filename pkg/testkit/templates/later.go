@@ -8,7 +8,8 @@ import (
 // Later are families that were written after the inducer, with layouts that Held lacks: amounts in pieces, ratings as
 // attributes, breadcrumbs, dates in pieces, labels in the language of each page, rows of items, nested facts.
 func Later() []Family {
-	return []Family{{"offer", offer}, {"evening", evening}, {"dish", dish}, {"person", person}, {"review", review}, {"glossary", glossary}, {"linked", linked}}
+	return []Family{{"offer", offer}, {"evening", evening}, {"dish", dish}, {"person", person}, {"review", review},
+		{"glossary", glossary}, {"linked", linked}}
 }
 
 // offer is a price in pieces, with its currency apart; a rating that is an attribute; breadcrumbs; an image that is
@@ -43,9 +44,11 @@ func offer(s *Site, p *page) {
 	}
 	side := p.e("aside", "class=side", p.e("h2", "", "Seen lately"))
 	for range 2 + p.rnd.IntN(3) {
-		side.kids = append(side.kids, p.e("div", "class=tile", p.e("a", "href=/p/1", p.words(2, 3)), p.e("span", "class=small-price", p.money())))
+		side.kids = append(side.kids, p.e("div", "class=tile", p.e("a", "href=/p/1", p.words(2, 3)),
+			p.e("span", "class=small-price", p.money())))
 	}
-	p.document(fmt.Sprintf("/offer/%d", p.n), name, nil, crumbs, p.e("h1", "class=name", name), p.e("div", "class=box", blocks...), p.ad(), side)
+	p.document(fmt.Sprintf("/offer/%d", p.n), name, nil, crumbs, p.e("h1", "class=name", name),
+		p.e("div", "class=box", blocks...), p.ad(), side)
 }
 
 // evening has its date in pieces and as an attribute, a place of several lines, speakers with their firms, and a price
@@ -53,22 +56,26 @@ func offer(s *Site, p *page) {
 func evening(s *Site, p *page) {
 	title, at, city := p.words(2, 5), p.day(), p.some(cities)
 	p.is("title", title)
-	when := p.e("time", "class=when", p.e("span", "class=day", fmt.Sprint(at.d)), " ", p.e("span", "class=month", months[at.m-1][:3]), " ", p.e("span", "class=year", fmt.Sprint(at.y)))
+	when := p.e("time", "class=when", p.e("span", "class=day", fmt.Sprint(at.d)), " ",
+		p.e("span", "class=month", months[at.m-1][:3]), " ", p.e("span", "class=year", fmt.Sprint(at.y)))
 	when.with("datetime", p.is("date", at.iso()))
 	hour := p.is("begins", fmt.Sprintf("%02d:%02d", 8+p.rnd.IntN(12), 15*p.rnd.IntN(4)))
 	hours := p.e("p", "class=hours", "Doors open at ", p.e("b", "", hour), ", the end is open")
 	if s.Is("hours plain") {
 		hours = p.e("p", "class=hours", hour)
 	}
-	place := p.e("address", "class=place", p.e("span", "class=hall", "Hall "+fmt.Sprint(1+p.rnd.IntN(9))), p.e("br", ""), p.e("span", "class=city", p.is("city", city)))
+	place := p.e("address", "class=place", p.e("span", "class=hall", "Hall "+fmt.Sprint(1+p.rnd.IntN(9))), p.e("br", ""),
+		p.e("span", "class=city", p.is("city", city)))
 	fee := "free"
 	if p.chance(70) {
 		fee = fmt.Sprintf("%d €", 5+p.rnd.IntN(80))
 	}
-	entry := p.e("dl", "class=entry", p.e("dt", "", "Entry"), p.e("dd", "", p.is("entry", fee)), p.e("dt", "", "Seats"), p.e("dd", "", fmt.Sprint(20+p.rnd.IntN(400))))
+	entry := p.e("dl", "class=entry", p.e("dt", "", "Entry"), p.e("dd", "", p.is("entry", fee)), p.e("dt", "", "Seats"),
+		p.e("dd", "", fmt.Sprint(20+p.rnd.IntN(400))))
 	speakers := p.e("ul", "class=speakers")
 	for range 1 + p.rnd.IntN(4) {
-		speakers.kids = append(speakers.kids, p.e("li", "class=speaker", p.e("span", "class=who", p.is("speakers", p.person())), p.e("span", "class=firm", p.some(brands))))
+		speakers.kids = append(speakers.kids, p.e("li", "class=speaker",
+			p.e("span", "class=who", p.is("speakers", p.person())), p.e("span", "class=firm", p.some(brands))))
 	}
 	var note any
 	if p.chance(40) {
@@ -78,7 +85,8 @@ func evening(s *Site, p *page) {
 	if s.Is("speakers first") {
 		blocks = []any{p.e("h2", "", "Speakers"), speakers, note, when, place, hours, entry}
 	}
-	p.document(fmt.Sprintf("/events/%d/%s", at.y, strings.ToLower(strings.ReplaceAll(title, " ", "-"))), title, nil, p.e("h1", "class=headline", title), p.wrapped("event", p.e("section", "class=event", blocks...)))
+	p.document(fmt.Sprintf("/events/%d/%s", at.y, strings.ToLower(strings.ReplaceAll(title, " ", "-"))), title, nil,
+		p.e("h1", "class=headline", title), p.wrapped("event", p.e("section", "class=event", blocks...)))
 }
 
 // dish has ingredients with their amounts apart, steps, times in facts that come in any order, and tags.
@@ -88,23 +96,28 @@ func dish(_ *Site, p *page) {
 	list := p.e("ul", "class=ingredients")
 	for range 3 + p.rnd.IntN(5) {
 		amount, thing := fmt.Sprintf("%d g", 10*(1+p.rnd.IntN(60))), p.some(nouns)
-		list.kids = append(list.kids, p.e("li", "", p.e("span", "class=amount", amount), " ", p.e("span", "class=thing", p.is("ingredients", thing))))
+		list.kids = append(list.kids, p.e("li", "", p.e("span", "class=amount", amount), " ",
+			p.e("span", "class=thing", p.is("ingredients", thing))))
 	}
 	steps := p.e("ol", "class=steps")
 	for range 2 + p.rnd.IntN(4) {
 		steps.kids = append(steps.kids, p.e("li", "class=step", p.is("steps", p.words(5, 12)+".")))
 	}
-	facts := []any{p.e("div", "class=fact", p.e("span", "class=label", "Time"), p.e("span", "class=value", p.is("time", fmt.Sprintf("%d min", 5*(1+p.rnd.IntN(20)))))),
-		p.e("div", "class=fact", p.e("span", "class=label", "Serves"), p.e("span", "class=value", p.is("serves", fmt.Sprint(1+p.rnd.IntN(8)))))}
+	facts := []any{p.e("div", "class=fact", p.e("span", "class=label", "Time"),
+		p.e("span", "class=value", p.is("time", fmt.Sprintf("%d min", 5*(1+p.rnd.IntN(20)))))),
+		p.e("div", "class=fact", p.e("span", "class=label", "Serves"),
+			p.e("span", "class=value", p.is("serves", fmt.Sprint(1+p.rnd.IntN(8)))))}
 	if p.chance(60) {
-		facts = append(facts, p.e("div", "class=fact", p.e("span", "class=label", "Effort"), p.e("span", "class=value", p.is("effort", p.some([]string{"low", "medium", "high"})))))
+		facts = append(facts, p.e("div", "class=fact", p.e("span", "class=label", "Effort"),
+			p.e("span", "class=value", p.is("effort", p.some([]string{"low", "medium", "high"})))))
 	}
 	tags := p.e("p", "class=tags")
 	for _, t := range p.sample(topics, 1, 4) {
 		tags.kids = append(tags.kids, p.e("a", "class=tag rel=tag href=/t", p.is("tags", t)), " ")
 	}
 	by := p.e("p", "class=by", "By ", p.e("a", "class=author href=/cooks", p.is("cook", p.person())))
-	p.document(fmt.Sprintf("/recipes/%d", p.n), title, nil, p.e("h1", "class=title", title), by, p.e("div", "class=facts", p.shuffled(facts...)...), p.ad(), list, p.ad(), steps, tags)
+	p.document(fmt.Sprintf("/recipes/%d", p.n), title, nil, p.e("h1", "class=title", title), by,
+		p.e("div", "class=facts", p.shuffled(facts...)...), p.ad(), list, p.ad(), steps, tags)
 }
 
 // person has what is known of somebody, most of it now and then: addresses of mail and telephone in links, a list of
@@ -112,24 +125,32 @@ func dish(_ *Site, p *page) {
 func person(_ *Site, p *page) {
 	name := p.person()
 	p.is("name", name)
-	card := p.e("div", "class=card", p.e("h1", "class=name", name), p.e("p", "class=role", p.is("role", p.some([]string{"Professor", "Engineer", "Curator", "Editor"})+" of "+p.some(topics))))
+	card := p.e("div", "class=card", p.e("h1", "class=name", name),
+		p.e("p", "class=role", p.is("role",
+			p.some([]string{"Professor", "Engineer", "Curator", "Editor"})+" of "+p.some(topics))))
 	if p.chance(70) {
 		mail := strings.ToLower(strings.ReplaceAll(name, " ", ".")) + "@uni.test"
-		card.kids = append(card.kids, p.e("p", "class=contact", p.e("span", "class=icon", "✉"), p.e("a", "class=mail", p.is("mail", mail)).with("href", "mailto:"+mail)))
+		card.kids = append(card.kids, p.e("p", "class=contact", p.e("span", "class=icon", "✉"),
+			p.e("a", "class=mail", p.is("mail", mail)).with("href", "mailto:"+mail)))
 	}
 	if p.chance(70) {
 		phone := fmt.Sprintf("+31 20 %03d %04d", p.rnd.IntN(999), p.rnd.IntN(9999))
-		card.kids = append(card.kids, p.e("p", "class=contact", p.e("span", "class=icon", "☎"), p.e("a", "class=phone", p.is("phone", phone)).with("href", "tel:"+strings.ReplaceAll(phone, " ", ""))))
+		card.kids = append(card.kids, p.e("p", "class=contact", p.e("span", "class=icon", "☎"),
+			p.e("a", "class=phone", p.is("phone", phone)).with("href", "tel:"+strings.ReplaceAll(phone, " ", ""))))
 	}
 	if p.chance(60) {
-		card.kids = append(card.kids, p.e("p", "class=room", "Room ", p.e("span", "class=number", p.is("room", fmt.Sprintf("%c%d.%02d", 'A'+rune(p.rnd.IntN(5)), p.rnd.IntN(6), p.rnd.IntN(40))))))
+		card.kids = append(card.kids, p.e("p", "class=room", "Room ",
+			p.e("span", "class=number", p.is("room",
+				fmt.Sprintf("%c%d.%02d", 'A'+rune(p.rnd.IntN(5)), p.rnd.IntN(6), p.rnd.IntN(40))))))
 	}
 	papers := p.e("div", "class=papers", p.e("h2", "", "Publications"))
 	for range 1 + p.rnd.IntN(6) {
 		year := p.is("years", fmt.Sprint(1990+p.rnd.IntN(36)))
-		papers.kids = append(papers.kids, p.e("article", "class=paper", p.e("a", "class=link href=/papers/1", p.is("papers", p.words(3, 7))), " (", p.e("span", "class=year", year), ")"))
+		papers.kids = append(papers.kids, p.e("article", "class=paper",
+			p.e("a", "class=link href=/papers/1", p.is("papers", p.words(3, 7))), " (", p.e("span", "class=year", year), ")"))
 	}
-	p.document("/people/"+strings.ToLower(strings.Fields(name)[1])+fmt.Sprint(p.n), name, nil, p.wrapped("card", card), p.ad(), papers)
+	p.document("/people/"+strings.ToLower(strings.Fields(name)[1])+fmt.Sprint(p.n), name, nil, p.wrapped("card", card),
+		p.ad(), papers)
 }
 
 // review has rows of reviews below a verdict: an author, stars by their number or in a label, a date, a text.
@@ -145,10 +166,13 @@ func review(s *Site, p *page) {
 	for range 1 + p.rnd.IntN(5) {
 		at := p.day()
 		stars := p.is("stars", fmt.Sprint(1+p.rnd.IntN(5)))
-		row := p.e("div", "class=row", p.e("span", "class=who", p.is("authors", p.person())), p.e("span", "class=stars role=img").with("aria-label", stars+" stars"),
-			p.e("time", "class=date", at.words()).with("datetime", p.is("dates", at.iso())), p.e("p", "class=text", p.is("texts", p.words(5, 15))))
+		row := p.e("div", "class=row", p.e("span", "class=who", p.is("authors", p.person())),
+			p.e("span", "class=stars role=img").with("aria-label", stars+" stars"),
+			p.e("time", "class=date", at.words()).with("datetime", p.is("dates", at.iso())),
+			p.e("p", "class=text", p.is("texts", p.words(5, 15))))
 		if p.chance(30) {
-			row.kids = append(row.kids, p.e("div", "class=answer", p.e("span", "class=from", "The shop"), p.e("p", "", p.words(4, 8))))
+			row.kids = append(row.kids, p.e("div", "class=answer", p.e("span", "class=from", "The shop"),
+				p.e("p", "", p.words(4, 8))))
 		}
 		rows.kids = append(rows.kids, row)
 	}
@@ -187,27 +211,32 @@ func glossary(s *Site, p *page) {
 	if s.Is("also first") {
 		blocks = []any{also, p.ad(), def, rows}
 	}
-	p.document(fmt.Sprintf("/%s/%d", []string{"en", "de", "fr"}[in], p.n), term, nil, p.e("h1", "class=term", term), p.e("article", "class=entry", blocks...))
+	p.document(fmt.Sprintf("/%s/%d", []string{"en", "de", "fr"}[in], p.n), term, nil, p.e("h1", "class=term", term),
+		p.e("article", "class=entry", blocks...))
 }
 
 // linked says most of what it is about in JSON-LD alone, beside a script of another kind and other data.
 func linked(s *Site, p *page) {
 	name := p.words(2, 4)
 	p.is("name", name)
-	brand, sku, price, at := p.is("brand", p.some(brands)), p.is("sku", fmt.Sprintf("K-%05d", p.rnd.IntN(99999))), p.is("price", p.money()), p.day()
+	brand, sku, price, at := p.is("brand", p.some(brands)), p.is("sku", fmt.Sprintf("K-%05d", p.rnd.IntN(99999))),
+		p.is("price", p.money()), p.day()
 	p.is("released", at.iso())
 	space := []string{"", " ", "\n  "}[s.Pick("space", 3)]
 	offer := fmt.Sprintf(`{"@type":%[1]s"Offer","price":%[1]s"%[2]s","priceCurrency":%[1]s"EUR"}`, space, price)
-	parts := []string{`"@type":` + space + `"Product"`, `"name":` + space + `"` + name + `"`, fmt.Sprintf(`"brand":%[1]s{"@type":%[1]s"Brand","name":%[1]s"%[2]s"}`, space, brand),
+	parts := []string{`"@type":` + space + `"Product"`, `"name":` + space + `"` + name + `"`,
+		fmt.Sprintf(`"brand":%[1]s{"@type":%[1]s"Brand","name":%[1]s"%[2]s"}`, space, brand),
 		`"sku":` + space + `"` + sku + `"`, `"offers":` + space + offer, `"releaseDate":` + space + `"` + at.iso() + `"`}
 	if s.Is("data in any order") {
 		p.rnd.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	}
 	data := p.e("script", "type=application/ld+json", "{"+space+strings.Join(parts, ","+space)+space+"}")
-	crumbs := p.e("script", "type=application/ld+json", `{"@type":"BreadcrumbList","itemListElement":[{"position":1,"name":"Home"}]}`)
+	crumbs := p.e("script", "type=application/ld+json",
+		`{"@type":"BreadcrumbList","itemListElement":[{"position":1,"name":"Home"}]}`)
 	meta := []any{crumbs, data}
 	if s.Is("data first") {
 		meta = []any{data, crumbs}
 	}
-	p.document(fmt.Sprintf("/l/%d", p.n), name, meta, p.e("h1", "class=name", name), p.e("div", "id=app", p.e("p", "class=wait", "Loading …")))
+	p.document(fmt.Sprintf("/l/%d", p.n), name, meta, p.e("h1", "class=name", name),
+		p.e("div", "id=app", p.e("p", "class=wait", "Loading …")))
 }

@@ -89,8 +89,9 @@ func (el *element) write(b *strings.Builder, rnd *rand.Rand, depth int) {
 }
 
 // inlineTags are elements within which and around which white space would be seen.
-var inlineTags = map[string]bool{"a": true, "span": true, "b": true, "strong": true, "em": true, "time": true, "del": true, "ins": true, "small": true,
-	"button": true, "label": true, "sup": true, "title": true, "h1": true, "h2": true, "h3": true, "dt": true, "dd": true, "td": true, "th": true}
+var inlineTags = map[string]bool{"a": true, "span": true, "b": true, "strong": true, "em": true, "time": true,
+	"del": true, "ins": true, "small": true, "button": true, "label": true, "sup": true, "title": true, "h1": true,
+	"h2": true, "h3": true, "dt": true, "dd": true, "td": true, "th": true}
 
 // escaped is a text in one of the ways that it can be written.
 func escaped(rnd *rand.Rand, s string) string {
@@ -115,7 +116,8 @@ const (
 	namings
 )
 
-var utilityClasses = strings.Fields("text-lg font-bold mt-2 flex items-center px-4 py-2 text-sm text-gray-500 mb-4 w-full rounded-md leading-6 grid gap-4")
+var utilityClasses = strings.Fields("text-lg font-bold mt-2 flex items-center px-4 py-2 text-sm text-gray-500 mb-4 " +
+	"w-full rounded-md leading-6 grid gap-4")
 
 // class is how the site writes a class in an attribute.
 func (s *Site) class(name string) string {

@@ -45,7 +45,8 @@ func (p *page) ad() any {
 	if !p.chance(35) {
 		return nil
 	}
-	return p.e("div", "class=promo", p.e("p", "", "Sponsored"), p.e("a", "href=/ads/"+fmt.Sprint(p.rnd.IntN(9999)), p.some(adTexts)),
+	return p.e("div", "class=promo", p.e("p", "", "Sponsored"),
+		p.e("a", "href=/ads/"+fmt.Sprint(p.rnd.IntN(9999)), p.some(adTexts)),
 		p.e("span", "class=amount", fmt.Sprintf("%d €", 10+p.rnd.IntN(90))))
 }
 

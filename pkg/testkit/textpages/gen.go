@@ -169,8 +169,8 @@ func (g *gen) className(role string) string {
 	case hashed:
 		return pick(g, "css-", "sc-", "jsx-", "_") + g.hash(6)
 	case tailwind:
-		return strings.Join([]string{pick(g, "flex", "grid", "block"), pick(g, "mt-4", "mt-8", "my-6"), pick(g, "px-4", "p-2", "space-y-4"),
-			pick(g, "text-gray-700", "text-sm", "max-w-prose")}, " ")
+		return strings.Join([]string{pick(g, "flex", "grid", "block"), pick(g, "mt-4", "mt-8", "my-6"),
+			pick(g, "px-4", "p-2", "space-y-4"), pick(g, "text-gray-700", "text-sm", "max-w-prose")}, " ")
 	}
 	return word
 }

@@ -7,7 +7,8 @@ import (
 
 // doc writes a document around what f writes into its body.
 func (g *gen) doc(title string, f func()) {
-	g.raw(pick(g, "<!DOCTYPE html>\n", "<!doctype html>", "") + `<html lang="` + g.lang.code + `"><head><meta charset="utf-8"><title>`)
+	g.raw(pick(g, "<!DOCTYPE html>\n", "<!doctype html>", "") + `<html lang="` + g.lang.code +
+		`"><head><meta charset="utf-8"><title>`)
 	g.raw(title + pick(g, " | ", " - ", " — ") + g.name() + "</title>")
 	if g.chance(60) {
 		g.raw(`<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/s.css"><script>var a = "<p>no text</p>";</script>`)
@@ -37,7 +38,8 @@ func (g *gen) navigation() {
 			g.el("p", "", upper(g.words(g.n(3, 7))))
 		}
 		for range g.n(1, 3) {
-			g.in(pick(g, "nav", "div", "div"), "nav", func() { g.ul("", g.n(4, 14), func() { g.link(upper(g.words(g.n(1, 2)))) }) })
+			g.in(pick(g, "nav", "div", "div"), "nav",
+				func() { g.ul("", g.n(4, 14), func() { g.link(upper(g.words(g.n(1, 2)))) }) })
 		}
 		if g.chance(40) {
 			g.raw(`<form action="/search"><input name="q"><button>` + g.say("more") + `</button></form>`)
@@ -249,7 +251,8 @@ func (g *gen) inline(s string) {
 		g.raw(" ")
 	}
 	to := min(len(words), at+g.n(1, 4))
-	g.in(pick(g, `a href="/x"`, "em", "b", "i", "a href=http://b.example/y"), "", func() { g.text(strings.Join(words[at:to], " ")) })
+	g.in(pick(g, `a href="/x"`, "em", "b", "i", "a href=http://b.example/y"), "",
+		func() { g.text(strings.Join(words[at:to], " ")) })
 	if to < len(words) {
 		g.raw(" ")
 		g.text(strings.Join(words[to:], " "))

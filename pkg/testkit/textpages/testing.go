@@ -60,7 +60,8 @@ func (g *gen) docsSite() {
 	g.doc(title, func() {
 		g.in("nav", "=navbar navbar--fixed-top", func() { g.ul("", 6, func() { g.link(g.word()) }) })
 		g.in("div", "=main-wrapper", func() {
-			g.in("aside", "=theme-doc-sidebar-container", func() { g.ul("=menu__list", g.n(8, 40), func() { g.link(g.words(g.n(1, 3))) }) })
+			g.in("aside", "=theme-doc-sidebar-container",
+				func() { g.ul("=menu__list", g.n(8, 40), func() { g.link(g.words(g.n(1, 3))) }) })
 			g.in("main", "=docMainContainer", func() {
 				g.in("article", "", func() {
 					g.crumbs()
@@ -114,7 +115,12 @@ func (g *gen) javadoc() {
 						for range g.n(3, 15) {
 							g.in("tr", "", func() {
 								g.in("td", "=colFirst", func() { g.link(g.word()) })
-								g.in("td", "=colLast", func() { g.link(g.word()); g.text("(int " + g.word() + ")"); g.el("div", "=block", g.sentence()) })
+								g.in("td", "=colLast", func() {
+									g.link(g.word())
+									g.text("(int " + g.word() + ")")
+									g.el("div", "=block",
+										g.sentence())
+								})
 							})
 						}
 					})

@@ -173,7 +173,11 @@ func (g *gen) help() {
 					}
 				})
 			})
-			g.in("div", "=article-votes", func() { g.el("span", "", g.words(4)+"?"); g.raw("<button>1</button><button>0</button>") })
+			g.in("div", "=article-votes", func() {
+				g.el("span", "",
+					g.words(4)+"?")
+				g.raw("<button>1</button><button>0</button>")
+			})
 		})
 		g.related()
 	})

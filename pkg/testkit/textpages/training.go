@@ -114,14 +114,15 @@ func (g *gen) magazine() {
 	g.scheme = plain
 	title := g.title()
 	g.around(title, func() {
-		g.in("div", pick(g, "=box article modal", "=ad_body main-article", "=article widget promo", "=modal article-popup"), func() {
-			g.headline(title)
-			g.in("div", pick(g, "=ad_body", "=text widget", "=article_ad content", "=article-subscribe-wall"), func() {
-				g.story(g.n(5, 18), extras{ads: true, also: true, figures: true})
+		g.in("div", pick(g, "=box article modal", "=ad_body main-article", "=article widget promo", "=modal article-popup"),
+			func() {
+				g.headline(title)
+				g.in("div", pick(g, "=ad_body", "=text widget", "=article_ad content", "=article-subscribe-wall"), func() {
+					g.story(g.n(5, 18), extras{ads: true, also: true, figures: true})
+				})
+				g.tags()
+				g.share()
 			})
-			g.tags()
-			g.share()
-		})
 		g.related()
 	})
 }

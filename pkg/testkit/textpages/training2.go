@@ -142,7 +142,8 @@ func (g *gen) teasersAsContent() {
 		g.navigation()
 		before := g.chance(40)
 		list := func() {
-			g.in("div", pick(g, "=content", "=main-content", "=section content"), func() { g.teasers("=entries", "", g.n(10, 25)) })
+			g.in("div", pick(g, "=content", "=main-content", "=section content"),
+				func() { g.teasers("=entries", "", g.n(10, 25)) })
 		}
 		if before {
 			list()

@@ -17,7 +17,8 @@ func (g *gen) builder() {
 				}
 			})
 			g.in("section", "=elementor-section elementor-inner-section", func() {
-				g.in("div", "=elementor-widget elementor-widget-posts", func() { g.teasers("=elementor-posts", g.say("related"), g.n(3, 6)) })
+				g.in("div", "=elementor-widget elementor-widget-posts",
+					func() { g.teasers("=elementor-posts", g.say("related"), g.n(3, 6)) })
 			})
 		})
 		g.in("div", "=elementor-location-footer", func() { g.el("p", "", g.say("copyright")) })

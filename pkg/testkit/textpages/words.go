@@ -79,52 +79,62 @@ func (g *gen) sentences(n int) string {
 }
 
 func (g *gen) date() string {
-	return pick(g, "12", "3", "27", "8") + pick(g, ". ", "/", " ") + pick(g, "Mar", "04", "Sept", "11") + " " + pick(g, "2009", "2017", "2021", "2024")
+	return pick(g, "12", "3", "27", "8") + pick(g, ". ", "/", " ") + pick(g, "Mar", "04", "Sept", "11") + " " + pick(g,
+		"2009", "2017", "2021", "2024")
 }
 
 func split(s string) []string { return strings.Fields(s) }
 
 func lines(s string) []string { return strings.Split(s, "|") }
 
-var english = &lang{"en", split("the of and to in a is that for it was on are as with they at be this have from or had by but not what all were we when your can"),
+var english = &lang{"en", split("the of and to in a is that for it was on are as with they at be this have from or " +
+	"had by but not what all were we when your can"),
 	split("ra ter con ve mil per sto ling bar der fin mo ta res pla gre sun tic or nel cha bri low hed mer sand"),
 	map[string][]string{
-		"related":   lines("Related articles|You may also like|More from this section|Recommended|Related stories"),
-		"most":      lines("Most read|Popular now|Trending|Latest news"),
-		"share":     lines("Share this article|Share|Share on Facebook"),
-		"comments":  lines("Comments|12 comments|Leave a comment|Join the discussion"),
-		"reply":     lines("Reply|Report|Like"),
-		"subscribe": lines("Sign up to our newsletter and get the best stories in your inbox every morning.|Subscribe now for unlimited access to all of our stories."),
-		"cookies":   lines("We use cookies to improve your experience on this site. By continuing to browse you agree to our use of cookies and our privacy policy."),
-		"copyright": lines("© 2024 All rights reserved. No part of this site may be reproduced without written permission of the publisher."),
-		"tags":      lines("Tags:|Filed under:|Topics"),
-		"by":        lines("By|Written by"),
-		"more":      lines("Read more|Continue reading|More"),
-		"also":      lines("Read also:|Read more:|Related:"),
-		"ad":        lines("Advertisement|Ad"),
-		"about":     lines("About the author|About us"),
+		"related":  lines("Related articles|You may also like|More from this section|Recommended|Related stories"),
+		"most":     lines("Most read|Popular now|Trending|Latest news"),
+		"share":    lines("Share this article|Share|Share on Facebook"),
+		"comments": lines("Comments|12 comments|Leave a comment|Join the discussion"),
+		"reply":    lines("Reply|Report|Like"),
+		"subscribe": lines("Sign up to our newsletter and get the best stories in your inbox every morning.|Subscribe now " +
+			"for unlimited access to all of our stories."),
+		"cookies": lines("We use cookies to improve your experience on this site. By continuing to browse you agree to " +
+			"our use of cookies and our privacy policy."),
+		"copyright": lines("© 2024 All rights reserved. No part of this site may be reproduced without written permission " +
+			"of the publisher."),
+		"tags":  lines("Tags:|Filed under:|Topics"),
+		"by":    lines("By|Written by"),
+		"more":  lines("Read more|Continue reading|More"),
+		"also":  lines("Read also:|Read more:|Related:"),
+		"ad":    lines("Advertisement|Ad"),
+		"about": lines("About the author|About us"),
 	}}
 
-var german = &lang{"de", split("der die das und in zu den ist von mit sich auf für nicht ein eine als auch es an werden aus er hat dass sie nach wird bei"),
+var german = &lang{"de", split("der die das und in zu den ist von mit sich auf für nicht ein eine als auch es an " +
+	"werden aus er hat dass sie nach wird bei"),
 	split("ge be ver stand lich keit schaf ung haus berg straß en wir licht zeit tag werk mann land hof brück"),
 	map[string][]string{
-		"related":   lines("Mehr zum Thema|Das könnte Sie auch interessieren|Ähnliche Artikel|Weitere Artikel"),
-		"most":      lines("Meistgelesen|Aktuelle Meldungen|Beliebt"),
-		"share":     lines("Teilen|Artikel teilen"),
-		"comments":  lines("Kommentare|Kommentar schreiben|8 Kommentare"),
-		"reply":     lines("Antworten|Melden"),
-		"subscribe": lines("Melden Sie sich zu unserem Newsletter an und erhalten Sie jeden Morgen die wichtigsten Meldungen."),
-		"cookies":   lines("Wir verwenden Cookies, um Ihnen das beste Erlebnis zu bieten. Wenn Sie fortfahren, stimmen Sie dem zu."),
-		"copyright": lines("© 2024 Alle Rechte vorbehalten. Nachdruck und Vervielfältigung nur mit Genehmigung des Verlages."),
-		"tags":      lines("Schlagwörter:|Themen:"),
-		"by":        lines("Von"),
-		"more":      lines("Weiterlesen|Mehr"),
-		"also":      lines("Lesen Sie auch:|Mehr dazu:"),
-		"ad":        lines("Anzeige|Werbung"),
-		"about":     lines("Über den Autor|Über uns"),
+		"related":  lines("Mehr zum Thema|Das könnte Sie auch interessieren|Ähnliche Artikel|Weitere Artikel"),
+		"most":     lines("Meistgelesen|Aktuelle Meldungen|Beliebt"),
+		"share":    lines("Teilen|Artikel teilen"),
+		"comments": lines("Kommentare|Kommentar schreiben|8 Kommentare"),
+		"reply":    lines("Antworten|Melden"),
+		"subscribe": lines("Melden Sie sich zu unserem Newsletter an und erhalten Sie jeden Morgen die wichtigsten " +
+			"Meldungen."),
+		"cookies": lines("Wir verwenden Cookies, um Ihnen das beste Erlebnis zu bieten. Wenn Sie fortfahren, stimmen Sie " +
+			"dem zu."),
+		"copyright": lines("© 2024 Alle Rechte vorbehalten. Nachdruck und Vervielfältigung nur mit Genehmigung des " +
+			"Verlages."),
+		"tags":  lines("Schlagwörter:|Themen:"),
+		"by":    lines("Von"),
+		"more":  lines("Weiterlesen|Mehr"),
+		"also":  lines("Lesen Sie auch:|Mehr dazu:"),
+		"ad":    lines("Anzeige|Werbung"),
+		"about": lines("Über den Autor|Über uns"),
 	}}
 
-var spanish = &lang{"es", split("de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le ha"),
+var spanish = &lang{"es", split("de la que el en y a los se del las un por con no una su para es al lo como más o " +
+	"pero sus le ha"),
 	split("ca sa mi ento ción da dor ra lo per tor nes mar tie rra bue fa so pla za ro jo"),
 	map[string][]string{
 		"related":   lines("Artículos relacionados|Te puede interesar|Noticias relacionadas"),
@@ -133,7 +143,8 @@ var spanish = &lang{"es", split("de la que el en y a los se del las un por con n
 		"comments":  lines("Comentarios|Deja un comentario"),
 		"reply":     lines("Responder|Denunciar"),
 		"subscribe": lines("Suscríbete a nuestro boletín y recibe cada mañana las mejores historias en tu correo."),
-		"cookies":   lines("Utilizamos cookies para mejorar su experiencia. Si continúa navegando acepta nuestra política de privacidad."),
+		"cookies": lines("Utilizamos cookies para mejorar su experiencia. Si continúa navegando acepta nuestra política " +
+			"de privacidad."),
 		"copyright": lines("© 2024 Todos los derechos reservados. Prohibida la reproducción total o parcial sin permiso."),
 		"tags":      lines("Etiquetas:|Temas"),
 		"by":        lines("Por"),

@@ -85,7 +85,8 @@ func (c *checker) manifest() {
 	const name = "datapackage.json"
 	content := c.content(name)
 	var own struct{ Path, Hash string }
-	if err := json.Unmarshal(c.content("datapackage-digest.json"), &own); err != nil || own.Path != name || own.Hash != digest(content) {
+	if err := json.Unmarshal(c.content("datapackage-digest.json"), &own); err != nil || own.Path != name ||
+		own.Hash != digest(content) {
 		c.t.Errorf("datapackage-digest.json says %+v, and the digest is %s (%v)", own, digest(content), err)
 	}
 	var d struct {
@@ -99,13 +100,15 @@ func (c *checker) manifest() {
 	if err := json.Unmarshal(content, &d); err != nil {
 		c.t.Fatalf("%s: %v", name, err)
 	}
-	if _, err := time.Parse(time.RFC3339, d.Created); err != nil || d.Profile != "data-package" || d.Version != "1.1.1" || d.Software == "" {
+	if _, err := time.Parse(time.RFC3339, d.Created); err != nil || d.Profile != "data-package" || d.Version != "1.1.1" ||
+		d.Software == "" {
 		c.t.Errorf("%s: %+v", name, d)
 	}
 	c.got.MainPage = d.MainPageURL
 	listed := map[string]bool{name: true, "datapackage-digest.json": true}
 	for _, r := range d.Resources {
-		if b := c.content(r.Path); r.Hash != digest(b) || r.Bytes != int64(len(b)) || listed[r.Path] || r.Name != strings.ToLower(r.Name) {
+		if b := c.content(r.Path); r.Hash != digest(b) || r.Bytes != int64(len(b)) || listed[r.Path] ||
+			r.Name != strings.ToLower(r.Name) {
 			c.t.Errorf("%+v: %s has %d bytes and the digest %s", r, r.Path, len(b), digest(b))
 		}
 		listed[r.Path] = true

@@ -97,7 +97,8 @@ func (t Module) Bytes() []byte {
 		}
 	}
 	out := []byte("\x00asm\x01\x00\x00\x00")
-	out = append(out, section(1, vec([]byte{0x60, 0, 1, 0x7f}, []byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 1, 0x7f, 1, 0x7e}))...)
+	out = append(out, section(1, vec([]byte{0x60, 0, 1, 0x7f}, []byte{0x60, 1, 0x7f, 1, 0x7f},
+		[]byte{0x60, 1, 0x7f, 1, 0x7e}))...)
 	out = append(out, imports...)
 	out = append(out, section(3, vec([]byte{0}, []byte{1}, []byte{2}, []byte{document}))...)
 	out = append(out, section(5, vec([]byte{0x00, 1}))...)

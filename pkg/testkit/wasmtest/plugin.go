@@ -19,7 +19,8 @@ func Write(t testing.TB, use string, m Module) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	name, version, _ := strings.Cut(use, "@")
-	toml := "name = \"" + name + "\"\nversion = \"" + version + "\"\nabi = \"whirlpool:1\"\ntier = \"wasm\"\nentry = \"plugin.wasm\"\n" +
+	toml := "name = \"" + name + "\"\nversion = \"" + version +
+		"\"\nabi = \"whirlpool:1\"\ntier = \"wasm\"\nentry = \"plugin.wasm\"\n" +
 		"summary = \"Of a test\"\n[[serves]]\npoint = \"document\"\n"
 	for file, data := range map[string][]byte{"plugin.toml": []byte(toml), "plugin.wasm": m.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {

@@ -76,7 +76,8 @@ func (c *Cookie) For(p *Place, now time.Time) bool {
 
 // below reports whether host is a name under domain.
 func below(host, domain string) bool {
-	return !isAddress(host) && strings.HasSuffix(host, domain) && len(host) > len(domain) && host[len(host)-len(domain)-1] == '.'
+	return !isAddress(host) && strings.HasSuffix(host, domain) && len(host) > len(domain) &&
+		host[len(host)-len(domain)-1] == '.'
 }
 
 func pathMatch(requested, path string) bool {

@@ -93,8 +93,9 @@ func TestIsolation(t *testing.T) {
 }
 
 func TestSite(t *testing.T) {
-	for host, want := range map[string]string{"www.a.co.uk": "a.co.uk", "a.co.uk": "a.co.uk", "co.uk": "co.uk", "me.github.io": "me.github.io",
-		"x.me.github.io": "me.github.io", "localhost": "localhost", "127.0.0.1": "127.0.0.1", "[::1]": "[::1]", "a.test": "a.test", "": ""} {
+	for host, want := range map[string]string{"www.a.co.uk": "a.co.uk", "a.co.uk": "a.co.uk", "co.uk": "co.uk",
+		"me.github.io": "me.github.io", "x.me.github.io": "me.github.io", "localhost": "localhost", "127.0.0.1": "127.0.0.1",
+		"[::1]": "[::1]", "a.test": "a.test", "": ""} {
 		if got := Site(host); got != want {
 			t.Errorf("%q is of %q, want %q", host, got, want)
 		}
@@ -189,15 +190,18 @@ func TestParseFile(t *testing.T) {
 	if err != nil || len(jar) != 5 {
 		t.Fatal(jar, err)
 	}
-	for url, want := range map[string]string{"http://a.test/": "host=1", "https://b.a.test/x/": "wide=two words", "http://b.a.test/x": "",
-		"http://b.co.uk/": "", "http://co.uk/": "suffix=3", "http://127.0.0.1/": "ip=", "http://old.test/": ""} {
+	for url, want := range map[string]string{"http://a.test/": "host=1", "https://b.a.test/x/": "wide=two words",
+		"http://b.a.test/x": "", "http://b.co.uk/": "", "http://co.uk/": "suffix=3", "http://127.0.0.1/": "ip=",
+		"http://old.test/": ""} {
 		p := place(url)
 		if got := Header(jar, &p, now); got != want {
 			t.Errorf("%s gets %q, want %q", url, got, want)
 		}
 	}
-	for _, bad := range []string{"secret", "a.test FALSE / FALSE 0 k secret", "a.test\tFALSE\tx\tFALSE\t0\tk\tsecret", "a.test\tFALSE\t/\tFALSE\tsoon\tk\tsecret",
-		"\tFALSE\t/\tFALSE\t0\tk\tsecret", "a.test\tFALSE\t/\tFALSE\t0\tk;\tsecret", "a.test\tFALSE\t/\tFALSE\t0\tk\tsecret\x00", "a.test\tFALSE\t/\tFALSE\tNaN\tk\tsecret"} {
+	for _, bad := range []string{"secret", "a.test FALSE / FALSE 0 k secret", "a.test\tFALSE\tx\tFALSE\t0\tk\tsecret",
+		"a.test\tFALSE\t/\tFALSE\tsoon\tk\tsecret", "\tFALSE\t/\tFALSE\t0\tk\tsecret",
+		"a.test\tFALSE\t/\tFALSE\t0\tk;\tsecret", "a.test\tFALSE\t/\tFALSE\t0\tk\tsecret\x00",
+		"a.test\tFALSE\t/\tFALSE\tNaN\tk\tsecret"} {
 		_, err := ParseFile("\n" + bad)
 		if err == nil || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)
@@ -206,7 +210,8 @@ func TestParseFile(t *testing.T) {
 }
 
 func FuzzSetCookie(f *testing.F) {
-	f.Add("a=b; Path=/; Domain=a.test; Max-Age=1; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Secure", "www.a.test", "/x/y", true)
+	f.Add("a=b; Path=/; Domain=a.test; Max-Age=1; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Secure", "www.a.test", "/x/y",
+		true)
 	f.Add("__Host-a=\"b\"; Path=/", "127.0.0.1", "", false)
 	f.Add("=;;;Domain=..;", "[::1]", "//", true)
 	f.Fuzz(func(t *testing.T, line, host, path string, secure bool) {

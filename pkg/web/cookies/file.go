@@ -49,7 +49,8 @@ func parseLine(line string) (c Cookie, problem string) {
 		f = append(f, "")
 	}
 	if len(f) != 7 {
-		return c, fmt.Sprintf("%d fields parted by tabs, want 7: domain, TRUE or FALSE, path, TRUE or FALSE, end, name, value", len(f))
+		return c,
+			fmt.Sprintf("%d fields parted by tabs, want 7: domain, TRUE or FALSE, path, TRUE or FALSE, end, name, value", len(f))
 	}
 	ends, err := strconv.ParseFloat(f[4], 64) // some write fractions
 	c = Cookie{Domain: strings.ToLower(strings.TrimPrefix(f[0], ".")), Wide: strings.EqualFold(f[1], "TRUE"), Path: f[2],
@@ -76,7 +77,8 @@ func parseLine(line string) (c Cookie, problem string) {
 }
 
 func validName(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '=' || r == ';' || r == ',' })
+	return s != "" && !strings.ContainsFunc(s,
+		func(r rune) bool { return r <= ' ' || r == 0x7f || r == '=' || r == ';' || r == ',' })
 }
 
 // validValue is looser than RFC 6265: what browsers wrote is sent as they would send it, as long as it is one field.

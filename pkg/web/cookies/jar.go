@@ -68,7 +68,8 @@ func bound(jar []Cookie, keep int, now time.Time) []Cookie {
 func oldest(jar []Cookie, kept *Cookie, own bool) int {
 	at := -1
 	for i := range jar {
-		if !jar[i].Same(kept) && (!own || jar[i].Domain == kept.Domain) && (at < 0 || jar[i].Created.Before(jar[at].Created)) {
+		if !jar[i].Same(kept) && (!own || jar[i].Domain == kept.Domain) &&
+			(at < 0 || jar[i].Created.Before(jar[at].Created)) {
 			at = i
 		}
 	}
@@ -94,7 +95,8 @@ func SetAll(jar []Cookie, lines []string, p *Place, now time.Time, keep func(*Co
 // hides reports whether a cookie of plain HTTP would take the place of a secure one (RFC 6265bis, 5.7).
 func hides(jar []Cookie, c *Cookie) bool {
 	return slices.ContainsFunc(jar, func(d Cookie) bool {
-		return d.Secure && d.Name == c.Name && (d.Domain == c.Domain || below(c.Domain, d.Domain) || below(d.Domain, c.Domain)) &&
+		return d.Secure && d.Name == c.Name &&
+			(d.Domain == c.Domain || below(c.Domain, d.Domain) || below(d.Domain, c.Domain)) &&
 			pathMatch(c.Path, d.Path)
 	})
 }

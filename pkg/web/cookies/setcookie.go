@@ -20,7 +20,8 @@ const maxAttribute = 1024
 // parseSetCookie reads a line; ok is false where it sets nothing. What is not UTF-8 sets nothing, since jars are stored
 // as text.
 func parseSetCookie(line string) (s setCookie, ok bool) {
-	if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+	if !utf8.ValidString(line) || strings.ContainsFunc(line,
+		func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return s, false
 	}
 	pair, rest, _ := strings.Cut(line, ";")
@@ -94,7 +95,8 @@ func cookieDate(s string) (time.Time, bool) {
 	case 0 <= year && year <= 69:
 		year += 2000
 	}
-	if clock[0] < 0 || clock[0] > 23 || clock[1] > 59 || clock[2] > 59 || day < 1 || day > 31 || month == 0 || year < 1601 {
+	if clock[0] < 0 || clock[0] > 23 || clock[1] > 59 || clock[2] > 59 || day < 1 || day > 31 || month == 0 ||
+		year < 1601 {
 		return time.Time{}, false
 	}
 	t := time.Date(year, time.Month(month), day, clock[0], clock[1], clock[2], 0, time.UTC)

@@ -35,7 +35,8 @@ func (s *fakeSource) Resolve(ctx context.Context, name string) ([]netip.Addr, ti
 
 var one = []netip.Addr{netip.MustParseAddr("192.0.2.1")}
 
-func withSource(t *testing.T, cfg Config, reply func(string) ([]netip.Addr, time.Duration, error)) (*Cache, *fakeSource) {
+func withSource(t *testing.T, cfg Config,
+	reply func(string) ([]netip.Addr, time.Duration, error)) (*Cache, *fakeSource) {
 	t.Helper()
 	cfg.HostsFile, cfg.Server = "", "127.0.0.1:1"
 	c, err := New(cfg, prometheus.NewRegistry())
@@ -180,7 +181,8 @@ func TestMetricsTellMemoryFromNetwork(t *testing.T) {
 			}
 		}
 		var found, cached dto.Metric
-		if err := errors.Join(c.metrics.found.Write(&found), c.metrics.cached.(prometheus.Metric).Write(&cached)); err != nil {
+		if err := errors.Join(c.metrics.found.Write(&found),
+			c.metrics.cached.(prometheus.Metric).Write(&cached)); err != nil {
 			t.Fatal(err)
 		}
 		if out, in := found.Counter.GetValue(), cached.Histogram.GetSampleCount(); out != 1 || in != 2 {

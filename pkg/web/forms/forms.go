@@ -123,7 +123,8 @@ func (p *Page) Find(selector string) (*Form, error) {
 }
 
 func (p *Page) read(n *html.Node) (*Form, error) {
-	f := &Form{Action: p.base, Post: strings.EqualFold(strings.TrimSpace(attr(n, "method")), "post"), Values: url.Values{}, names: map[string]bool{}}
+	f := &Form{Action: p.base, Post: strings.EqualFold(strings.TrimSpace(attr(n, "method")), "post"), Values: url.Values{},
+		names: map[string]bool{}}
 	if enctype := attr(n, "enctype"); enctype != "" && !strings.EqualFold(enctype, "application/x-www-form-urlencoded") {
 		return nil, errors.New("the form is sent as " + cut(enctype) + ", which is not supported")
 	}
@@ -157,7 +158,8 @@ func (f *Form) add(n *html.Node, submitted *bool) {
 		value = selected(n)
 	case n.Data == "textarea":
 		value = text(n)
-	case n.Data == "button" && kind != "" && kind != "submit", n.Data == "input" && (kind == "button" || kind == "reset" || kind == "file" || kind == "image"):
+	case n.Data == "button" && kind != "" && kind != "submit", n.Data == "input" &&
+		(kind == "button" || kind == "reset" || kind == "file" || kind == "image"):
 		return
 	case n.Data == "button" || kind == "submit":
 		if *submitted {

@@ -32,7 +32,8 @@ func TestFind(t *testing.T) {
 			t.Fatal(selector, err)
 		}
 		const want = "csrf=a%26b&go=1&on=on&pw=&r=2&s=Y+y&t=text&user=was"
-		if got := f.Values.Encode(); got != want || f.Action.String() != "https://a.test/b/do?x=1" || !f.Post || !f.Has("f") || f.Has("nobody") {
+		if got := f.Values.Encode(); got != want || f.Action.String() != "https://a.test/b/do?x=1" || !f.Post ||
+			!f.Has("f") || f.Has("nobody") {
 			t.Errorf("%q: %s to %s, POST %v; want %s", selector, got, f.Action, f.Post, want)
 		}
 	}
@@ -64,10 +65,12 @@ func TestContains(t *testing.T) {
 }
 
 func TestIsLogout(t *testing.T) {
-	for path, want := range map[string]bool{"/logout": true, "/Log-Out": true, "/users/sign_out": true, "/account/logoff.php": true, "/wp-login.php?action=logout&_wpnonce=1": true,
-		"/session/destroy": true, "/sessions/7/destroy": false, "/?logout=1": true, "/?logout=0": false, "/index.php?title=Special:UserLogout": true,
-		"/wiki/Special:UserLogout": true, "/logout/confirm": true, "/x;logout": true, "/abmelden": true, "/d%C3%A9connexion": true, "/logout.html": true,
-		"/": false, "/login": false, "/help/how-to-log-out": false, "/?q=logout": false, "/logouts": false, "/blackout": false, "/articles/signout-sheet": false,
+	for path, want := range map[string]bool{"/logout": true, "/Log-Out": true, "/users/sign_out": true,
+		"/account/logoff.php": true, "/wp-login.php?action=logout&_wpnonce=1": true, "/session/destroy": true,
+		"/sessions/7/destroy": false, "/?logout=1": true, "/?logout=0": false, "/index.php?title=Special:UserLogout": true,
+		"/wiki/Special:UserLogout": true, "/logout/confirm": true, "/x;logout": true, "/abmelden": true,
+		"/d%C3%A9connexion": true, "/logout.html": true, "/": false, "/login": false, "/help/how-to-log-out": false,
+		"/?q=logout": false, "/logouts": false, "/blackout": false, "/articles/signout-sheet": false,
 		"/members/0?action=logout": true, "/?action=login": false} {
 		u, err := weburl.Parse("http://a.test" + path)
 		if err != nil {
@@ -77,7 +80,8 @@ func TestIsLogout(t *testing.T) {
 			t.Errorf("%s: want %v", path, want)
 		}
 	}
-	for text, want := range map[string]bool{"Log out": true, "Sign Out": true, "Logout": true, "Abmelden": true, "How to log out": false, "": false} {
+	for text, want := range map[string]bool{"Log out": true, "Sign Out": true, "Logout": true, "Abmelden": true,
+		"How to log out": false, "": false} {
 		if IsLogoutText(text) != want {
 			t.Errorf("%q: want %v", text, want)
 		}

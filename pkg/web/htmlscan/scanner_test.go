@@ -141,10 +141,12 @@ var longNumber = regexp.MustCompile(`&#[xX]?[0-9a-fA-F]{8}`)
 // Numbers that are no characters become U+FFFD, however long they are, and take all of their digits.
 func TestNumbersOfReferences(t *testing.T) {
 	for ref, want := range map[string]string{
-		"&#65;": "A", "&#x41;": "A", "&#X4a;": "J", "&#65b": "Ab", "&#x1F600;": "\U0001F600", "&#000000000000000000000000000000000000000000065;": "A",
-		"&#0;": "\uFFFD", "&#xD800;": "\uFFFD", "&#x110000;": "\uFFFD", "&#4294967361;": "\uFFFD", "&#xFFFFFFFF41;": "\uFFFD",
+		"&#65;": "A", "&#x41;": "A", "&#X4a;": "J", "&#65b": "Ab", "&#x1F600;": "\U0001F600",
+		"&#000000000000000000000000000000000000000000065;": "A", "&#0;": "\uFFFD", "&#xD800;": "\uFFFD",
+		"&#x110000;": "\uFFFD", "&#4294967361;": "\uFFFD", "&#xFFFFFFFF41;": "\uFFFD",
 		"&#888888888888888888888888884448888888444": "\uFFFD", "&#" + strings.Repeat("9", 1<<20) + ";x": "\uFFFDx",
-		"&#128;": "\u20AC", "&#x9f;": "\u0178", "&#129;": "\u0081", "&#;": "&#;", "&#x;": "&#x;", "&#xg": "&#xg", "&#": "&#", "&#13;": "\r",
+		"&#128;": "\u20AC", "&#x9f;": "\u0178", "&#129;": "\u0081", "&#;": "&#;", "&#x;": "&#x;", "&#xg": "&#xg", "&#": "&#",
+		"&#13;": "\r",
 	} {
 		for _, inAttr := range []bool{false, true} {
 			if got := string(appendDecoded(nil, []byte(ref), inAttr)); got != want {
@@ -172,7 +174,8 @@ func TestScriptEndsWhereTheStandardSays(t *testing.T) {
 
 func TestCDATAIsTextWhereAllowed(t *testing.T) {
 	var s Scanner
-	for doc, want := range map[string]string{`<![CDATA[a<b>&amp;]]>c`: "a<b>&amp;", `<![CDATA[a]]`: "a]]", `<![CDATA[]]>c`: "c"} {
+	for doc, want := range map[string]string{`<![CDATA[a<b>&amp;]]>c`: "a<b>&amp;", `<![CDATA[a]]`: "a]]",
+		`<![CDATA[]]>c`: "c"} {
 		s.Reset([]byte(doc))
 		s.AllowCDATA(true)
 		if k := s.Next(); k != Text {
@@ -199,8 +202,9 @@ func TestEveryNameIsFound(t *testing.T) {
 // each when linear, and half a minute or more when not.
 func TestHostileDocumentsTakeLinearTime(t *testing.T) {
 	const size = 1 << 20
-	for _, unit := range []string{"<", "<!--", "<!-- -- ", "</", "<script>", "<script><!--<", "<script><!--<script", "<a ", "<a b=\"",
-		"<a a a a a ", "<title></titl", "&", "&#", "&ltltltlt", "<![CDATA[", "<!-->--!", "\x00", "<a b='c'd=\"e\"", "</script"} {
+	for _, unit := range []string{"<", "<!--", "<!-- -- ", "</", "<script>", "<script><!--<", "<script><!--<script", "<a ",
+		"<a b=\"", "<a a a a a ", "<title></titl", "&", "&#", "&ltltltlt", "<![CDATA[", "<!-->--!", "\x00", "<a b='c'd=\"e\"",
+		"</script"} {
 		t.Run(unit, func(t *testing.T) {
 			doc, start := bytes.Repeat([]byte(unit), size/len(unit)), time.Now()
 			var s Scanner

@@ -20,9 +20,9 @@ func TestPointersOfTheRFC(t *testing.T) {
 		`/i\j`: "5", `/k"l`: "6", "/m~0n": "8",
 		"#": rfc, "#/foo": `["bar", "baz"]`, "#/foo/0": `"bar"`, "#/": "0", "#/a~1b": "1", "#/c%25d": "2", "#/e%5Ef": "3",
 		"#/g%7Ch": "4", "#/i%5Cj": "5", "#/k%22l": "6", "#/%20": "7", "#/m~0n": "8",
-		"/foo/-": "", "/foo/2": "", "/foo/00": "", "/foo/-1": "", "/foo/+1": "", "/foo/bar": "", "/nobody": "", "/foo/0/0": "", "//": "",
-		"/foo/99999999999999999999": "",
-		"/\u0020":                   "7",
+		"/foo/-": "", "/foo/2": "", "/foo/00": "", "/foo/-1": "", "/foo/+1": "", "/foo/bar": "", "/nobody": "",
+		"/foo/0/0": "", "//": "", "/foo/99999999999999999999": "",
+		"/\u0020": "7",
 	} {
 		p, err := jsonpointer.Parse(pointer)
 		if got := p.Find([]byte("\n " + rfc + " ")); err != nil || string(got) != want {
@@ -40,7 +40,8 @@ func TestWhatIsNoPointer(t *testing.T) {
 }
 
 func TestItems(t *testing.T) {
-	for doc, want := range map[string]int{`[]`: 0, `[ 1 , [2,3] ,{"a":[4]}, "]", "\"," ]`: 5, `{"a":1}`: 1, `null`: 1, `[[]]`: 1} {
+	for doc, want := range map[string]int{`[]`: 0, `[ 1 , [2,3] ,{"a":[4]}, "]", "\"," ]`: 5, `{"a":1}`: 1, `null`: 1,
+		`[[]]`: 1} {
 		n := 0
 		jsonpointer.Items([]byte(" "+doc+" "), func(item []byte) bool {
 			n++
@@ -57,7 +58,8 @@ func TestItems(t *testing.T) {
 
 // A document of strangers takes no memory: it is neither decoded nor copied.
 func TestNothingIsBuilt(t *testing.T) {
-	doc := []byte(`{"deep":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `,"many":[` + strings.Repeat("{},", 200_000) + `7]}`)
+	doc := []byte(`{"deep":` + strings.Repeat("[", 9_000) + strings.Repeat("]",
+		9_000) + `,"many":[` + strings.Repeat("{},", 200_000) + `7]}`)
 	p, err := jsonpointer.Parse("/many/200000")
 	if err != nil || !json.Valid(doc) {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ type entry[K comparable, V any] struct {
 // New returns a cache of at most maxEntries entries, at least 1, and of a total cost of at most maxCost; 0 means any
 // cost. What the cost counts is the caller's affair.
 func New[K comparable, V any](maxEntries int, maxCost int64) *Cache[K, V] {
-	return &Cache[K, V]{maxEntries: max(maxEntries, 1), maxCost: maxCost, recent: list.New(), entries: map[K]*list.Element{}}
+	return &Cache[K, V]{maxEntries: max(maxEntries, 1), maxCost: maxCost, recent: list.New(),
+		entries: map[K]*list.Element{}}
 }
 
 // Get returns the value of key and makes it the latest used.

@@ -60,7 +60,8 @@ func TestConvert(t *testing.T) {
 		"table, paragraphs": {"<table><tr><td><p>a<p>b<td>c</table>", "a\n\nb\n\nc"},
 		"line numbers": {"<table><tr><td class=linenos><pre>1\n2</pre><td class=code><pre>a\nb</pre></table>",
 			"```\na\nb\n```"},
-		"marks that would be text": {"<p><b>Name:</b>John <b>Name:</b> <i>J</i>. a<b>(x)</b>b a<b>x</b>b <b><a href=x>t</a></b>u",
+		"marks that would be text": {"<p><b>Name:</b>John <b>Name:</b> <i>J</i>. a<b>(x)</b>b a<b>x</b>b <b><a " +
+			"href=x>t</a></b>u",
 			"Name:John **Name:** *J*. a(x)b a**x**b [t](http://a.test/x)u"},
 		"marks of other marks": {"<p><b><del>x</del></b> <b><i>(x)</i></b> <del>~</del> c",
 			"**~~x~~** ***(x)*** ~ c"},

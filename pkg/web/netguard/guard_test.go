@@ -25,10 +25,10 @@ func TestKindOfAddress(t *testing.T) {
 		"0.0.0.0": "unspecified", "0.1.2.3": "unspecified", "::": "unspecified",
 		"224.0.0.1": "multicast", "239.255.255.255": "multicast", "ff02::1": "multicast",
 		"255.255.255.255": "broadcast", "240.0.0.1": "reserved", "168.63.129.16": "a cloud's metadata service",
-		"192.0.2.1": "for documentation only", "2001:db8::1": "for documentation only", "3fff:fff::1": "for documentation only",
-		"192.0.0.192": "reserved for protocols", "2001:0:7f00:1::": "reserved for protocols",
-		"::7f00:1": "not globally routed", "64:ff9b:1::a00:1": "not globally routed", "100::1": "not globally routed",
-		"5f00::1": "not globally routed",
+		"192.0.2.1": "for documentation only", "2001:db8::1": "for documentation only",
+		"3fff:fff::1": "for documentation only", "192.0.0.192": "reserved for protocols",
+		"2001:0:7f00:1::": "reserved for protocols", "::7f00:1": "not globally routed",
+		"64:ff9b:1::a00:1": "not globally routed", "100::1": "not globally routed", "5f00::1": "not globally routed",
 	} {
 		if got := netguard.Kind(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("Kind(%s) = %q, want %q", addr, got, want)

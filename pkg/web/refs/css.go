@@ -101,7 +101,8 @@ func (s *cssScan) word() {
 		if s.depth++; len(s.sets) < maxSets {
 			s.sets = append(s.sets, s.depth)
 		}
-	case strings.EqualFold(name, "format") || strings.EqualFold(name, "type"): // of an image-set(): their strings name types
+	case strings.EqualFold(name, "format") ||
+		strings.EqualFold(name, "type"): // of an image-set(): their strings name types
 		if n := bytes.IndexByte(s.src[s.pos:], ')'); n >= 0 {
 			s.pos += n + 1
 			return

@@ -47,7 +47,8 @@ func writeFile(r *reader) string {
 			b.WriteString(r.pick("Allow", "Disallow", "disallow", "ALLOW", "Dissallow", "disalow", "Diaslow", "DIASLLOW",
 				"Dissalow", "Disallaw", "Disallowed", "allowed") + colon)
 			if r.next()%8 != 0 {
-				b.WriteString(r.pick("/", "/", "*") + r.text("/ab*$?.=-*") + r.pick("", "", "", "/index.html", "/index.htm?a", "/a/index.html"))
+				b.WriteString(r.pick("/", "/", "*") + r.text("/ab*$?.=-*") + r.pick("", "", "", "/index.html", "/index.htm?a",
+					"/a/index.html"))
 			}
 		case 6:
 			b.WriteString(r.pick("Sitemap: /s", "Crawl-delay: 2", "Noise: a", "# a: b", "Noise /a", "Disallow", "allow /a b"))

@@ -111,7 +111,8 @@ func TestCrawlDelay(t *testing.T) {
 }
 
 func TestSitemapsOfAnyGroup(t *testing.T) {
-	f := Parse([]byte("Sitemap: https://h/1.xml\nUser-agent: b\nDisallow: /\nSITEMAP : /2.xml # two\nSitemap:\nsitemap:x y"))
+	f := Parse([]byte("Sitemap: https://h/1.xml\nUser-agent: b\nDisallow: /\nSITEMAP : /2.xml # two\nSitemap:\n" +
+		"sitemap:x y"))
 	if want := []string{"https://h/1.xml", "/2.xml", "x y"}; !slices.Equal(f.Sitemaps(), want) {
 		t.Errorf("got %q, want %q", f.Sitemaps(), want)
 	}

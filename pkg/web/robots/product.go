@@ -36,9 +36,9 @@ func Product(agent string) string {
 }
 
 // browserParts are products that browsers name, in lower case: many crawlers name them too, before their own.
-var browserParts = map[string]bool{"mozilla": true, "applewebkit": true, "gecko": true, "chrome": true, "chromium": true,
-	"headlesschrome": true, "firefox": true, "safari": true, "mobile": true, "version": true, "edg": true, "edge": true,
-	"opr": true, "opera": true, "presto": true, "khtml": true, "like": true, "trident": true}
+var browserParts = map[string]bool{"mozilla": true, "applewebkit": true, "gecko": true, "chrome": true,
+	"chromium": true, "headlesschrome": true, "firefox": true, "safari": true, "mobile": true, "version": true,
+	"edg": true, "edge": true, "opr": true, "opera": true, "presto": true, "khtml": true, "like": true, "trident": true}
 
 // withoutComments drops what stands in parentheses, which nest (RFC 9110, section 5.6.5).
 func withoutComments(s string) string {

@@ -48,7 +48,8 @@ func looseRecord(line string) (recordKind, string) {
 		return otherRecord, ""
 	}
 	word, rest := cutSpace(line)
-	if rest != "" && rest[0] != ':' && !strings.ContainsAny(rest, " \t") && !strings.Contains(word, ":") { // "Disallow /a:b"
+	// "Disallow /a:b"
+	if rest != "" && rest[0] != ':' && !strings.ContainsAny(rest, " \t") && !strings.Contains(word, ":") {
 		if kind := spelled(word); kind != otherRecord && kind.takes(rest) {
 			return kind, rest
 		}
@@ -126,7 +127,8 @@ func foldKey(key string) string {
 		case c == '-' || c == '_' || c == ' ' || c == '\t':
 		case strings.HasPrefix(key[i:], "\u00ad"): // soft hyphen
 			i++
-		case strings.HasPrefix(key[i:], "\u2010"[:2]) && i+2 < len(key) && key[i+2] >= 0x90 && key[i+2] <= 0x95: // hyphens, dashes
+		case strings.HasPrefix(key[i:], "\u2010"[:2]) && i+2 < len(key) && key[i+2] >= 0x90 &&
+			key[i+2] <= 0x95: // hyphens, dashes
 			i += 2
 		default:
 			return string(b)

@@ -106,7 +106,8 @@ func TestSpecialCharactersOfSection223(t *testing.T) {
 		name, rules     string
 		allowed, denied []string
 	}{
-		{"dollar ends the pattern", "Disallow: /*.gif$", []string{"/a.gif?x", "/a.gifs", "/gif"}, []string{"/a.gif", "/.gif"}},
+		{"dollar ends the pattern", "Disallow: /*.gif$", []string{"/a.gif?x", "/a.gifs", "/gif"},
+			[]string{"/a.gif", "/.gif"}},
 		{"dollar without wildcard", "Disallow: /a$", []string{"/", "/ab", "/a?"}, []string{"/a"}},
 		{"dollar elsewhere is a dollar", "Disallow: /a$b", []string{"/a", "/ab"}, []string{"/a$b", "/a%24bc"}},
 		{"asterisk is any octets, none included", "Disallow: /a*b", []string{"/a", "/ba"}, []string{"/ab", "/axxb", "/a/?b"}},

@@ -28,7 +28,8 @@ func TestLimitsCutAndSaySo(t *testing.T) {
 		{"at the limit of links", urls(10), 10, nil},
 		{"beyond it", urls(11), 10, ErrTooManyLinks},
 		{"beyond the size", first + strings.Repeat(" <a/>", 200), 1, ErrTooLarge},
-		{"at the size", first + strings.Repeat(" <a/>", (1000-len(first)-10)/5) + strings.Repeat(" ", (990-len(first))%5) + "</urlset> ", 1, nil},
+		{"at the size", first + strings.Repeat(" <a/>", (1000-len(first)-10)/5) + strings.Repeat(" ",
+			(990-len(first))%5) + "</urlset> ", 1, nil},
 		{"long text", first + "<a>" + strings.Repeat("x", 300), 1, ErrTokenTooLong},
 		{"long tag", first + "<a b='" + strings.Repeat("x", 300), 1, ErrTokenTooLong},
 		{"long comment", first + "<!--" + strings.Repeat("x", 300), 1, ErrTokenTooLong},
@@ -71,7 +72,8 @@ func TestCutInATagKeepsWhatWasFound(t *testing.T) {
 func TestLongURLsAreSkippedOnly(t *testing.T) {
 	limits := DefaultLimits()
 	limits.MaxURL = 20
-	doc := "<urlset><url><loc>https://h/" + strings.Repeat("x", 1<<16) + "</loc></url><url><loc>https://h/2</loc></url></urlset>"
+	doc := "<urlset><url><loc>https://h/" + strings.Repeat("x",
+		1<<16) + "</loc></url><url><loc>https://h/2</loc></url></urlset>"
 	_, stats, links := parseAll(t, doc, limits)
 	if len(links) != 1 || stats.Skipped != 1 || stats.Truncated {
 		t.Errorf("%+v %+v", stats, links)
@@ -173,7 +175,8 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	var doc strings.Builder
-	doc.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	doc.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` +
+		"\n")
 	var text strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&doc, "  <url>\n    <loc>https://www.h.example/articles/2024/item-%d.html</loc>\n"+

@@ -128,14 +128,18 @@ func TestEncodings(t *testing.T) {
 		"UTF-8 with mark":               "\ufeff" + oneURL,
 		"Latin-1 by declaration":        latin1,
 		"blanks before the declaration": "\n " + latin1,
-		"UTF-16LE with mark":            encodeWith(t, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewEncoder(), declared16),
-		"UTF-16BE with mark":            encodeWith(t, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewEncoder(), declared16),
-		"UTF-16BE without mark":         encodeWith(t, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewEncoder(), declared16),
-		"UTF-16LE without mark":         encodeWith(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder(), oneURL),
-		"UTF-8 declared as UTF-16":      declared16,
-		"unknown encoding":              `<?xml version="1.0" encoding="x-none"?>` + oneURL,
-		"gzip":                          zip(t, oneURL),
-		"gzip of Latin-1":               zip(t, latin1),
+		"UTF-16LE with mark": encodeWith(t, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewEncoder(),
+			declared16),
+		"UTF-16BE with mark": encodeWith(t, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewEncoder(),
+			declared16),
+		"UTF-16BE without mark": encodeWith(t, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewEncoder(),
+			declared16),
+		"UTF-16LE without mark": encodeWith(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder(),
+			oneURL),
+		"UTF-8 declared as UTF-16": declared16,
+		"unknown encoding":         `<?xml version="1.0" encoding="x-none"?>` + oneURL,
+		"gzip":                     zip(t, oneURL),
+		"gzip of Latin-1":          zip(t, latin1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind, stats, links := parseAll(t, doc, DefaultLimits())
@@ -274,7 +278,8 @@ func TestUndefinedEntities(t *testing.T) {
 		"http://h/?a=1&unheard;2":       "http://h/?a=1&unheard;2",
 		"http://h/?a=&;&&#x;&#233;":     "http://h/?a=&;&&#x;\u00e9",
 	} {
-		_, stats, links := parseAll(t, "<urlset><url><loc>"+in+"</loc></url><url><loc>http://h/next</loc></url></urlset>", DefaultLimits())
+		_, stats, links := parseAll(t, "<urlset><url><loc>"+in+"</loc></url><url><loc>http://h/next</loc></url></urlset>",
+			DefaultLimits())
 		if len(links) != 2 || links[0].URL != want || stats.Truncated {
 			t.Errorf("%s: got %+v, %+v, want %s", in, links, stats, want)
 		}

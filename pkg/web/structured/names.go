@@ -16,8 +16,9 @@ type names struct {
 // usualPrefixes are of RDFa's initial context, which holds without a declaration: those that pages use.
 var usualPrefixes = map[string]string{
 	"schema": "http://schema.org/", "foaf": "http://xmlns.com/foaf/0.1/", "dc": "http://purl.org/dc/terms/",
-	"dcterms": "http://purl.org/dc/terms/", "sioc": "http://rdfs.org/sioc/ns#", "skos": "http://www.w3.org/2004/02/skos/core#",
-	"gr": "http://purl.org/goodrelations/v1#", "v": "http://rdf.data-vocabulary.org/#",
+	"dcterms": "http://purl.org/dc/terms/", "sioc": "http://rdfs.org/sioc/ns#",
+	"skos": "http://www.w3.org/2004/02/skos/core#", "gr": "http://purl.org/goodrelations/v1#",
+	"v": "http://rdf.data-vocabulary.org/#",
 }
 
 // maxPrefixes bounds the prefixes that an element declares.

@@ -172,8 +172,9 @@ var metaNames = map[string]bool{"author": true, "description": true, "keywords":
 	"pubdate": true, "publish-date": true,
 	"last-modified": true, "lastmod": true, "revised": true, "news_keywords": true, "parsely-author": true,
 	"parsely-pub-date": true,
-	"parsely-title":    true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true, "datepublished": true,
-	"datemodified": true, "byl": true, "abstract": true, "subject": true, "copyright": true, "generator": true}
+	"parsely-title":    true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true,
+	"datepublished": true, "datemodified": true, "byl": true, "abstract": true, "subject": true, "copyright": true,
+	"generator": true}
 
 // add adds a value under a name; a second one makes a list.
 func (d *Data) add(to map[string]any, name, value string) map[string]any {

@@ -41,13 +41,18 @@ type Item struct {
 
 // Data is what a document says to programs.
 type Data struct {
-	JSONLD    []any          `json:"jsonld,omitempty"` // the nodes of all scripts; a graph is its nodes
-	Microdata []*Item        `json:"microdata,omitempty"`
-	RDFa      []*Item        `json:"rdfa,omitempty"`
-	OpenGraph map[string]any `json:"opengraph,omitempty"` // og:, article:, product: and the like; a text, or a list of them
-	Twitter   map[string]any `json:"twitter,omitempty"`   // twitter:…, without the prefix
-	Meta      map[string]any `json:"meta,omitempty"`      // author, description, keywords, dates, citation_…, dc.…
-	Cut       bool           `json:"cut,omitempty"`       // something was left out
+	// the nodes of all scripts; a graph is its nodes
+	JSONLD    []any   `json:"jsonld,omitempty"`
+	Microdata []*Item `json:"microdata,omitempty"`
+	RDFa      []*Item `json:"rdfa,omitempty"`
+	// og:, article:, product: and the like; a text, or a list of them
+	OpenGraph map[string]any `json:"opengraph,omitempty"`
+	// twitter:…, without the prefix
+	Twitter map[string]any `json:"twitter,omitempty"`
+	// author, description, keywords, dates, citation_…, dc.…
+	Meta map[string]any `json:"meta,omitempty"`
+	// something was left out
+	Cut bool `json:"cut,omitempty"`
 
 	times   []timeElement
 	authors []string // texts of rel=author

@@ -123,7 +123,8 @@ func TestHostilePagesAreBounded(t *testing.T) {
 		"deep RDFa":         many(`<div typeof=A property=b>`, 480),
 		"many times":        many(`<time datetime=2001-01-01>`, 50_000),
 		"too deep for HTML": "<div itemscope>" + many("<div>", 5_000),
-		"invalid UTF-8":     ld("{\"\xff\":\"\xfe\"}") + "<meta property='og:\xff' content='\xff'><i itemscope itemtype='\xff'><b itemprop='\xff'>\xff",
+		"invalid UTF-8": ld("{\"\xff\":\"\xfe\"}") +
+			"<meta property='og:\xff' content='\xff'><i itemscope itemtype='\xff'><b itemprop='\xff'>\xff",
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := read(doc)

@@ -137,16 +137,17 @@ func TestVariantKey(t *testing.T) {
 	}
 	const base = "https://h.example/list?size=4&color=red"
 	for _, same := range []string{
-		"https://h.example/list?size=5&color=red", "https://h.example/list?color=&size", "http://h.example/list?color=1&size=2#x",
-		"https://h.example/list?color=1&&size=2&color=3&=4",
+		"https://h.example/list?size=5&color=red", "https://h.example/list?color=&size",
+		"http://h.example/list?color=1&size=2#x", "https://h.example/list?color=1&&size=2&color=3&=4",
 	} {
 		if key(same) != key(base) {
 			t.Errorf("%s: %q, want %q", same, key(same), key(base))
 		}
 	}
 	for _, other := range []string{
-		"https://h.example/list?size=4", "https://h.example/list?size=4&color=red&page=1", "https://h.example/List?size=4&color=red",
-		"https://i.example/list?size=4&color=red", "https://h.example:8443/list?size=4&color=red",
+		"https://h.example/list?size=4", "https://h.example/list?size=4&color=red&page=1",
+		"https://h.example/List?size=4&color=red", "https://i.example/list?size=4&color=red",
+		"https://h.example:8443/list?size=4&color=red",
 	} {
 		if key(other) == key(base) || key(other) == "" {
 			t.Errorf("%s has the key %q", other, key(other))

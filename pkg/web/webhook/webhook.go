@@ -103,8 +103,8 @@ func Client(allowPrivate bool, timeout time.Duration) *http.Client {
 	}
 	return &http.Client{
 		Timeout: timeout,
-		Transport: &http.Transport{DialContext: d.DialContext, TLSHandshakeTimeout: timeout, MaxResponseHeaderBytes: maxAnswer,
-			MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		Transport: &http.Transport{DialContext: d.DialContext, TLSHandshakeTimeout: timeout,
+			MaxResponseHeaderBytes: maxAnswer, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -128,7 +128,8 @@ func judged(resp *http.Response) (string, error) {
 	case resp.StatusCode == http.StatusGone:
 		return text, ErrGone
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return text, fmt.Errorf("the receiver answered %d: redirects are not followed, name the last address", resp.StatusCode)
+		return text, fmt.Errorf("the receiver answered %d: redirects are not followed, name the last address",
+			resp.StatusCode)
 	}
 	return text, fmt.Errorf("the receiver answered %d", resp.StatusCode)
 }

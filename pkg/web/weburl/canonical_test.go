@@ -8,9 +8,10 @@ import (
 
 // canonicalSeeds are the hazards of canonicalisation.
 var canonicalSeeds = []string{
-	"http://a/%%32e/%%32e", "http://a/%2%65%2%65/x", "http://a/..;jsessionid=1/b", "http://a/.;sid=1", "http://a/%7e%3a%3A?%7E%26",
-	"http://a/?&utm_x=1", "http://a/?utm_x=1&", "http://a/?b&&a", "http://a./", "http://a../", "http://1.2.3../", "http://../",
-	"http://a/%%41B?%%41%42", "http://a/%3%32e", "http://a/;sid=1;x;sid=2/y?sid=0a1b2c3d4e5f6a7b&%73id=0a1b2c3d4e5f6a7b",
+	"http://a/%%32e/%%32e", "http://a/%2%65%2%65/x", "http://a/..;jsessionid=1/b", "http://a/.;sid=1",
+	"http://a/%7e%3a%3A?%7E%26", "http://a/?&utm_x=1", "http://a/?utm_x=1&", "http://a/?b&&a", "http://a./", "http://a../",
+	"http://1.2.3../", "http://../", "http://a/%%41B?%%41%42", "http://a/%3%32e",
+	"http://a/;sid=1;x;sid=2/y?sid=0a1b2c3d4e5f6a7b&%73id=0a1b2c3d4e5f6a7b",
 }
 
 func TestCanonicalRules(t *testing.T) {

@@ -30,10 +30,11 @@ func DefaultCanonical() CanonicalConfig {
 			"PHPSESSID", "jsessionid", "ASPSESSIONID*", "CFID", "CFTOKEN", "osCsid", "zenid",
 			// Campaigns: Google Analytics, Matomo, HubSpot, Mailchimp, Marketo, Vero, Omeda.
 			"utm_*", "mtm_*", "pk_campaign", "pk_kwd", "pk_keyword", "pk_source", "pk_medium", "pk_content",
-			"_ga", "_gl", "_hsenc", "_hsmi", "hsCtaTracking", "mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id",
+			"_ga", "_gl", "_hsenc", "_hsmi", "hsCtaTracking", "mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id",
+			"oly_enc_id",
 			// Clicks: Google, Facebook, Microsoft, Yandex, X, TikTok, Instagram, LinkedIn, Pinterest.
-			"gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "fbclid", "msclkid", "yclid", "ysclid", "twclid", "ttclid",
-			"igshid", "li_fat_id", "epik",
+			"gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "fbclid", "msclkid", "yclid", "ysclid", "twclid",
+			"ttclid", "igshid", "li_fat_id", "epik",
 		},
 		StripTokenParams: []string{"sid", "session", "sessionid", "session_id", "sessid"},
 		StripPathParams:  []string{"jsessionid", "PHPSESSID", "sid"},

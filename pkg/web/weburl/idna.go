@@ -73,7 +73,8 @@ var unicode16 = strings.NewReplacer(mappings16()...)
 func mappings16() []string {
 	pairs := []string{
 		"\u1e9e", "\u00df", "\u04c0", "\u04cf", "\u2132", "\u214e", "\u2183", "\u2184",
-		"\U0002f868", "\u36fc", "\U0002f874", "\u5f53", "\U0002f91f", "\U000243ab", "\U0002f95f", "\u7aee", "\U0002f9bf", "\u45d7",
+		"\U0002f868", "\u36fc", "\U0002f874", "\u5f53", "\U0002f91f", "\U000243ab", "\U0002f95f", "\u7aee", "\U0002f9bf",
+		"\u45d7",
 	}
 	for r := rune(0x10a0); r <= 0x10c5; r++ { // Georgian capitals
 		pairs = append(pairs, string(r), string(r-0x10a0+0x2d00))

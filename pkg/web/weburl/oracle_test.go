@@ -78,7 +78,8 @@ func compose(r *rand.Rand) string {
 // TestComposedReferencesAgainstReference meets combinations that byte-wise fuzzing takes hours to come across.
 func TestComposedReferencesAgainstReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	bases := []string{"", "http://h/a/b?q#f", "https://u:p@h:81/", "file:///C:/a", "file://h/", "x://h/a", "x:/a/b", "x:o", "a:///"}
+	bases := []string{"", "http://h/a/b?q#f", "https://u:p@h:81/", "file:///C:/a", "file://h/", "x://h/a", "x:/a/b", "x:o",
+		"a:///"}
 	for range 30_000 {
 		raw, base := compose(r), bases[r.IntN(len(bases))]
 		if r.IntN(2) == 0 {

@@ -78,7 +78,8 @@ func (s *Sender) mailOptions(c *Channel) ([]mail.Option, error) {
 	}
 	opts = append(opts, mail.WithPort(port))
 	if s.roots != nil {
-		opts = append(opts, mail.WithTLSConfig(&tls.Config{RootCAs: s.roots, ServerName: c.Host, MinVersion: tls.VersionTLS12}))
+		opts = append(opts, mail.WithTLSConfig(&tls.Config{RootCAs: s.roots, ServerName: c.Host,
+			MinVersion: tls.VersionTLS12}))
 	}
 	if c.User == "" {
 		return opts, nil
@@ -87,7 +88,8 @@ func (s *Sender) mailOptions(c *Channel) ([]mail.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(opts, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(c.User), mail.WithPassword(password)), nil
+	return append(opts, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(c.User),
+		mail.WithPassword(password)), nil
 }
 
 // mailError tells errors that may pass (4xx, the network) from those that do not (5xx).

@@ -187,6 +187,7 @@ func (c *Channel) checkMail(bad func(string, string, ...any) *KeyError) *KeyErro
 
 // jsonOf is a message as CloudEvents 1.0 has it.
 func (s *Sender) jsonOf(m *Message) ([]byte, error) {
-	return json.Marshal(map[string]any{"specversion": "1.0", "id": m.ID, "source": s.Source, "type": m.Type, "time": m.At.UTC().Format(time.RFC3339Nano),
-		"subject": m.Title, "datacontenttype": "application/json", "data": m.Data})
+	return json.Marshal(map[string]any{"specversion": "1.0", "id": m.ID, "source": s.Source, "type": m.Type,
+		"time": m.At.UTC().Format(time.RFC3339Nano), "subject": m.Title, "datacontenttype": "application/json",
+		"data": m.Data})
 }

@@ -25,12 +25,13 @@ import (
 )
 
 func message() *Message {
-	return &Message{ID: "dl_1", Type: "org.whirlpool.alert.firing", Title: "failed: postings\r\nBcc: x@y.test", Text: "It failed.\n", At: time.Unix(1_800_000_000, 0),
-		Data: json.RawMessage(`{"rule":"failed"}`)}
+	return &Message{ID: "dl_1", Type: "org.whirlpool.alert.firing", Title: "failed: postings\r\nBcc: x@y.test",
+		Text: "It failed.\n", At: time.Unix(1_800_000_000, 0), Data: json.RawMessage(`{"rule":"failed"}`)}
 }
 
 func sender(vars map[string]string) *Sender {
-	return &Sender{AllowPrivate: true, Source: "http://127.0.0.1:8711", Lookup: func(name string) (string, bool) { v, found := vars[name]; return v, found }}
+	return &Sender{AllowPrivate: true, Source: "http://127.0.0.1:8711",
+		Lookup: func(name string) (string, bool) { v, found := vars[name]; return v, found }}
 }
 
 // What a receiver does by the text of Standard Webhooks, without our code.
@@ -49,7 +50,8 @@ func TestASignatureIsVerified(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := &Channel{Name: "ops", Kind: Webhook, URL: "${HOOK}", Secrets: []string{"${NEWER}", "file:" + file}}
-	answer, err := sender(map[string]string{"NEWER": newer, "HOOK": srv.URL + "/secret-path"}).Send(t.Context(), c, message())
+	answer, err := sender(map[string]string{"NEWER": newer, "HOOK": srv.URL + "/secret-path"}).Send(t.Context(), c,
+		message())
 	if err != nil || !strings.HasPrefix(answer, "taken x") || len(answer) > 500 {
 		t.Fatalf("%d bytes of answer, %v", len(answer), err)
 	}
@@ -63,7 +65,8 @@ func TestASignatureIsVerified(t *testing.T) {
 		}
 	}
 	var event map[string]any
-	if err := json.Unmarshal(content, &event); err != nil || event["specversion"] != "1.0" || event["id"] != "dl_1" || event["type"] != "org.whirlpool.alert.firing" {
+	if err := json.Unmarshal(content, &event); err != nil || event["specversion"] != "1.0" || event["id"] != "dl_1" ||
+		event["type"] != "org.whirlpool.alert.firing" {
 		t.Errorf("%s, %v", content, err)
 	}
 }
@@ -84,7 +87,8 @@ func TestAnswersOfReceivers(t *testing.T) {
 		}
 	}
 	srv.Close()
-	if _, err := sender(nil).Send(t.Context(), c, message()); err == nil || crawl.IsPermanent(err) || strings.Contains(err.Error(), "http://") {
+	if _, err := sender(nil).Send(t.Context(), c, message()); err == nil || crawl.IsPermanent(err) ||
+		strings.Contains(err.Error(), "http://") {
 		t.Errorf("nobody there: %v", err)
 	}
 }
@@ -106,7 +110,8 @@ func TestWebhooksDoNotGoToPrivateAddresses(t *testing.T) {
 
 func TestSecretsThatAreNotThere(t *testing.T) {
 	c := &Channel{Name: "ops", Kind: Webhook, URL: "http://127.0.0.1:1/", Secrets: []string{"${NONE}"}}
-	if _, err := sender(nil).Send(t.Context(), c, message()); err == nil || !strings.Contains(err.Error(), "no variable NONE") {
+	if _, err := sender(nil).Send(t.Context(), c, message()); err == nil ||
+		!strings.Contains(err.Error(), "no variable NONE") {
 		t.Error(err)
 	}
 	c.Secrets = []string{"file:/does/not/exist"}
@@ -172,7 +177,8 @@ func mailServer(t *testing.T) (*mailbox, *Channel) {
 	go func() { defer close(done); _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
 	port := l.Addr().(*net.TCPAddr).Port
-	return b, &Channel{Name: "mail", Kind: Email, Host: "127.0.0.1", Port: port, TLS: "none", From: "Crawler <crawler@whirl.test>", To: []string{"ops@whirl.test"}}
+	return b, &Channel{Name: "mail", Kind: Email, Host: "127.0.0.1", Port: port, TLS: "none",
+		From: "Crawler <crawler@whirl.test>", To: []string{"ops@whirl.test"}}
 }
 
 func TestMail(t *testing.T) {
@@ -185,7 +191,8 @@ func TestMail(t *testing.T) {
 	}
 	head, _, _ := bytes.Cut(b.got[0], []byte("\r\n\r\n"))
 	text := string(head)
-	if !strings.Contains(text, "Message-ID: <dl_1@whirl.test>") || !strings.Contains(text, "List-Id:") || strings.Contains(text, "\nBcc:") {
+	if !strings.Contains(text, "Message-ID: <dl_1@whirl.test>") || !strings.Contains(text, "List-Id:") ||
+		strings.Contains(text, "\nBcc:") {
 		t.Error(text)
 	}
 }

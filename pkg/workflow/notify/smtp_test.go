@@ -99,7 +99,8 @@ func newOffice(t *testing.T) (*office, *Channel, *x509.CertPool) {
 	cert, roots := certificate(t)
 	o := &office{kept: map[string]string{}}
 	srv := smtp.NewServer(o)
-	srv.Domain, srv.TLSConfig = "mail.test", &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	srv.Domain, srv.TLSConfig = "mail.test",
+		&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +108,8 @@ func newOffice(t *testing.T) (*office, *Channel, *x509.CertPool) {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
-	return o, &Channel{Name: "mail", Kind: Email, Host: "localhost", Port: l.Addr().(*net.TCPAddr).Port, User: "crawler", Password: "${PW}",
-		From: "crawler@whirl.test", To: []string{"ops@whirl.test"}}, roots
+	return o, &Channel{Name: "mail", Kind: Email, Host: "localhost", Port: l.Addr().(*net.TCPAddr).Port, User: "crawler",
+		Password: "${PW}", From: "crawler@whirl.test", To: []string{"ops@whirl.test"}}, roots
 }
 
 func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
@@ -117,8 +118,9 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"},
+		DNSNames: []string{"localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

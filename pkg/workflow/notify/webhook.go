@@ -43,7 +43,8 @@ func meant(err error) error {
 	var private *netguard.Error
 	switch {
 	case errors.As(err, &private):
-		return crawl.Permanent(fmt.Errorf("webhooks do not go to addresses that are not public (%s): start the server with --allow-private to allow it", private.Kind))
+		return crawl.Permanent(fmt.Errorf("webhooks do not go to addresses that are not public (%s): start the server with "+
+			"--allow-private to allow it", private.Kind))
 	case errors.Is(err, webhook.ErrGone), errors.Is(err, webhook.ErrAddress):
 		return crawl.Permanent(err)
 	}

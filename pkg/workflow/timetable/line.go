@@ -15,12 +15,13 @@ type line struct {
 }
 
 // parser reads lines as crontab(5) does: where both days are restricted, one of them suffices.
-var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
+var parser = cron.MustNewParser(
+	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
 // names are the lines that have names.
 var names = map[string]string{
-	"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *",
-	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
+	"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
+	"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
 }
 
 const maxLine = 200
@@ -37,7 +38,9 @@ func parseLine(text string) (*line, error) {
 	case strings.HasPrefix(text, "@"):
 		return nil, fault("cron", "%q: want @hourly, @daily, @weekly, @monthly or @yearly; every: 6h is an interval", text)
 	case len(fields) != 5:
-		return nil, fault("cron", "%q has %d fields: want minute, hour, day of month, month and day of week, as in 30 2 * * *", text, len(fields))
+		return nil,
+			fault("cron", "%q has %d fields: want minute, hour, day of month, month and day of week, as in 30 2 * * *", text,
+				len(fields))
 	}
 	parsed, err := parser.Parse(text)
 	if err != nil {

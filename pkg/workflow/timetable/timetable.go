@@ -67,7 +67,8 @@ func Parse(s Spec, made time.Time, seed string) (*Table, error) {
 	if s.Zone != "" {
 		loc, err := time.LoadLocation(s.Zone)
 		if err != nil || s.Zone == "Local" {
-			return nil, fault("tz", "%q is no time zone: want an IANA name such as Europe/Copenhagen, America/New_York or UTC", s.Zone)
+			return nil, fault("tz", "%q is no time zone: want an IANA name such as Europe/Copenhagen, America/New_York or UTC",
+				s.Zone)
 		}
 		t.loc = loc
 	}
@@ -158,7 +159,8 @@ func (t *Table) moment(key, text string) (at time.Time, whole bool, err error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC(), false, nil
 	}
-	return at, false, fault(key, "%q: want a day (2026-12-01), a time in the zone (2026-12-01T08:00) or one with its offset (2026-12-01T08:00:00Z)", text)
+	return at, false, fault(key, "%q: want a day (2026-12-01), a time in the zone (2026-12-01T08:00) or one with its "+
+		"offset (2026-12-01T08:00:00Z)", text)
 }
 
 // Next is the first slot after an instant; found is false where there is none.

@@ -53,13 +53,19 @@ func TestDaylightSaving(t *testing.T) {
 		{"daily on the long day", "30 2 * * *", autumn, 25, 1, "2026-10-25T00:30", "", "2026-10-25T02:30"},
 		{"daily on the short day", "30 2 * * *", spring, 23, 1, "2027-03-28T01:00", "", "2027-03-28T02:30"},
 		{"at the end of the gap", "0 3 * * *", spring, 23, 1, "2027-03-28T01:00", "", "2027-03-28T03:00"},
-		{"hourly on the long day", "15 * * * *", autumn, 25, 25, "2026-10-24T22:15", "2026-10-24T23:15", "2026-10-25T00:15+02:00"},
-		{"hourly on the short day", "15 * * * *", spring, 23, 23, "2027-03-27T23:15", "2027-03-28T00:15", "2027-03-28T00:15+01:00"},
-		{"hourly, on the hour, on the short day", "0 * * * *", spring, 23, 23, "2027-03-28T00:00", "2027-03-28T01:00", "2027-03-28T01:00+01:00"},
-		{"every two hours on the long day", "0 */2 * * *", autumn, 25, 13, "2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00+02:00"},
+		{"hourly on the long day", "15 * * * *", autumn, 25, 25, "2026-10-24T22:15", "2026-10-24T23:15",
+			"2026-10-25T00:15+02:00"},
+		{"hourly on the short day", "15 * * * *", spring, 23, 23, "2027-03-27T23:15", "2027-03-28T00:15",
+			"2027-03-28T00:15+01:00"},
+		{"hourly, on the hour, on the short day", "0 * * * *", spring, 23, 23, "2027-03-28T00:00", "2027-03-28T01:00",
+			"2027-03-28T01:00+01:00"},
+		{"every two hours on the long day", "0 */2 * * *", autumn, 25, 13, "2026-10-25T00:00", "2026-10-25T01:00",
+			"2026-10-25T02:00+02:00"},
 		{"two times of a gap are one slot", "0,30 2 * * *", spring, 23, 1, "2027-03-28T01:00", "", "2027-03-28T02:00"},
-		{"a time of a gap and the hour after it are one slot", "0 2,3 * * *", spring, 23, 1, "2027-03-28T01:00", "", "2027-03-28T02:00"},
-		{"listed hours on the long day", "0 2,3 * * *", autumn, 25, 2, "2026-10-25T00:00", "2026-10-25T02:00", "2026-10-25T02:00"},
+		{"a time of a gap and the hour after it are one slot", "0 2,3 * * *", spring, 23, 1, "2027-03-28T01:00", "",
+			"2027-03-28T02:00"},
+		{"listed hours on the long day", "0 2,3 * * *", autumn, 25, 2, "2026-10-25T00:00", "2026-10-25T02:00",
+			"2026-10-25T02:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := parse(t, timetable.Spec{Cron: c.cron, Zone: "Europe/Copenhagen"})
@@ -79,14 +85,15 @@ func TestDaylightSaving(t *testing.T) {
 
 // A year of a daily line has each day once, and one of an hourly line each hour, in zones of every kind.
 func TestAYear(t *testing.T) {
-	for _, zone := range []string{"Europe/Copenhagen", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "America/Santiago",
-		"Asia/Tehran", "Pacific/Apia", "UTC", "Asia/Kathmandu"} {
+	for _, zone := range []string{"Europe/Copenhagen", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca",
+		"America/Santiago", "Asia/Tehran", "Pacific/Apia", "UTC", "Asia/Kathmandu"} {
 		t.Run(zone, func(t *testing.T) {
 			loc, err := time.LoadLocation(zone)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, loc).Add(-time.Nanosecond), time.Date(2027, 1, 1, 0, 0, 0, 0, loc).Add(-time.Nanosecond)
+			from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, loc).Add(-time.Nanosecond),
+				time.Date(2027, 1, 1, 0, 0, 0, 0, loc).Add(-time.Nanosecond)
 			for _, cron := range []string{"30 2 * * *", "0 0 * * *", "15 1 * * *", "59 23 * * *"} {
 				labels, _ := between(parse(t, timetable.Spec{Cron: cron, Zone: zone}), from, to)
 				days := map[string]bool{}

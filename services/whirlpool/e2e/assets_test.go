@@ -22,7 +22,8 @@ func TestAssetsHaveBoundsOfTheirOwn(t *testing.T) {
 		want  map[string]ending
 		pages int
 	}{
-		"page budget": {flags: []string{"--assets", "--max-pages", "1"}, pages: 1, want: map[string]ending{deep: done, font: done, script: done}},
+		"page budget": {flags: []string{"--assets", "--max-pages", "1"}, pages: 1,
+			want: map[string]ending{deep: done, font: done, script: done}},
 		"scope": {flags: []string{"--assets=job", "--max-pages", "1"}, pages: 1,
 			want: map[string]ending{deep: done, font: {crawl.VerdictExcluded, crawl.ReasonScope, 0}}},
 		"excluded": {flags: []string{"--assets", "--max-pages", "1", "--exclude", `\.gif$`}, pages: 1,
@@ -31,14 +32,15 @@ func TestAssetsHaveBoundsOfTheirOwn(t *testing.T) {
 		"budget": {file: "assets: {scope: any, max: 1}\n", flags: []string{"--max-pages", "1"}, pages: 1,
 			want: map[string]ending{script: {crawl.VerdictExcluded, crawl.ReasonAssetBudget, 0}}},
 		"host budget": {file: "assets: {scope: any, per_host: 1}\n", flags: []string{"--max-pages", "1"}, pages: 1,
-			want: map[string]ending{script: {crawl.VerdictExcluded, crawl.ReasonAssetBudget, 0}, other.URL + "/other.gif": done}},
+			want: map[string]ending{script: {crawl.VerdictExcluded, crawl.ReasonAssetBudget, 0},
+				other.URL + "/other.gif": done}},
 		"depth": {flags: []string{"--assets", "--max-depth", "0"}, pages: 2, want: map[string]ending{deep: done}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "crawl")
-			args := append([]string{"crawl", site.URL + "/", "--allow-private", "--delay", "0s", "--ip-delay", "0s", "--scope", "host", "-o", dir,
-				"--quiet"}, c.flags...)
+			args := append([]string{"crawl", site.URL + "/", "--allow-private", "--delay", "0s", "--ip-delay", "0s", "--scope",
+				"host", "-o", dir, "--quiet"}, c.flags...)
 			if c.file != "" {
 				file := filepath.Join(t.TempDir(), "job.yml")
 				if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {

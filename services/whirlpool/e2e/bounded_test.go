@@ -52,7 +52,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			large++
 		}
 	}
-	t.Logf("%d pages stored, %d of them of 10 MB, %d outcomes: at most %d MB", len(got.Pages), large, len(got.Outcomes), peak>>20)
+	t.Logf("%d pages stored, %d of them of 10 MB, %d outcomes: at most %d MB", len(got.Pages), large, len(got.Outcomes),
+		peak>>20)
 	if large != fatHosts*fatPages || len(got.Pages) < 1000 {
 		t.Errorf("%d pages of 10 MB, want %d; %d pages in all, want 1000 and more", large, fatHosts*fatPages, len(got.Pages))
 	}

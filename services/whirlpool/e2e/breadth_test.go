@@ -128,7 +128,8 @@ func (w *levelWeb) disorder(killed bool) (faults []string, levels int) {
 	for _, e := range log {
 		for d, at := range lastStart {
 			if d < depth[e.page] && at.After(e.start) {
-				faults = append(faults, fmt.Sprintf("page %d of depth %d was requested before the last one of depth %d", e.page, depth[e.page], d))
+				faults = append(faults, fmt.Sprintf("page %d of depth %d was requested before the last one of depth %d", e.page,
+					depth[e.page], d))
 			}
 		}
 	}
@@ -143,8 +144,9 @@ func TestBreadthFirstByLevels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := serveLevels(t, 1500)
 			dir := filepath.Join(t.TempDir(), "out")
-			c := crawler{exe: program, dir: dir, args: []string{"crawl", w.url(0), "--order", "breadth", "--scope", "any", "--allow-private",
-				"--delay", "0s", "--host-connections", "8", "--quiet", "-o", dir}}
+			c := crawler{exe: program, dir: dir,
+				args: []string{"crawl", w.url(0), "--order", "breadth", "--scope", "any", "--allow-private",
+					"--delay", "0s", "--host-connections", "8", "--quiet", "-o", dir}}
 			for i := range kills {
 				p := c.start(t)
 				p.poll(t, "requests", func() bool {

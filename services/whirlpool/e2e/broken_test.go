@@ -88,9 +88,9 @@ func assemble(fault, dir string, s *local.Store, dns string, window int) (*membu
 	log := slog.New(slog.DiscardHandler)
 	wires := membus.Default()
 	wires.Journal, wires.Dead, wires.Log = s.Journal(), s.DeadLetters(), log
-	stores := node.Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(), Hosts: s.Hosts(),
-		Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(), Attempts: s.AttemptLog(), Bodies: s.Bodies(),
-		Redirects: s.Redirects()}
+	stores := node.Stores{URLs: s.URLs(), Ledger: s.URLs(), Budgets: s.Budgets(), Content: s.ContentSet(),
+		Hosts: s.Hosts(), Robots: s.Hosts(), Queues: s.Queues(), Pages: s.Pages(), Unkept: s.Unkept(),
+		Attempts: s.AttemptLog(), Bodies: s.Bodies(), Redirects: s.Redirects()}
 	stores.URLs = lateClaims{s.URLs()} // in the sound crawler, too
 	switch fault {
 	case faultNone:
@@ -115,8 +115,8 @@ func assemble(fault, dir string, s *local.Store, dns string, window int) (*membu
 	cfg.SetWindow(window)
 	cfg.Fetch.AllowPrivate = true
 	b := membus.New(wires)
-	n, err := node.New(cfg, node.Deps{Bus: b, Outstanding: b.Outstanding, Stores: stores, Jobs: s.Jobs(), Resolver: resolver,
-		Log: log})
+	n, err := node.New(cfg, node.Deps{Bus: b, Outstanding: b.Outstanding, Stores: stores, Jobs: s.Jobs(),
+		Resolver: resolver, Log: log})
 	return b, n, err
 }
 
@@ -199,7 +199,8 @@ func (c forgetfulContent) Claim(
 	if err != nil || seen.Sameness != crawl.Original {
 		return seen, err
 	}
-	mark, err := os.OpenFile(filepath.Join(c.dir, fmt.Sprintf("seen-%x", fp.Digest[:])), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	mark, err := os.OpenFile(filepath.Join(c.dir, fmt.Sprintf("seen-%x", fp.Digest[:])), os.O_CREATE|os.O_EXCL|os.O_WRONLY,
+		0o600)
 	if errors.Is(err, os.ErrExist) {
 		return crawl.Seen{Sameness: crawl.ExactCopy, Of: fp.URL, SameLinks: true}, nil
 	}

@@ -109,7 +109,8 @@ func checkBudget(t *testing.T, dir string, web *fakeweb.Web, budget int64) {
 		}
 	}
 	if tally.Pages != budget || kept > budget || int64(len(stored)) > budget {
-		t.Errorf("%d pages by the tally, %d by the ledger, %d records; the budget is %d", tally.Pages, kept, len(stored), budget)
+		t.Errorf("%d pages by the tally, %d by the ledger, %d records; the budget is %d", tally.Pages, kept, len(stored),
+			budget)
 	}
 }
 

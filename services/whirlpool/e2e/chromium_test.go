@@ -45,9 +45,9 @@ func chromium(t *testing.T, args ...string) *browser {
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
-	cmd := exec.Command(program, append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
-		"--user-data-dir=" + t.TempDir(), "--no-first-run", "--disable-component-update", "--disable-background-networking",
-		"--disable-sync", "--disable-dev-shm-usage"}, args...)...)
+	cmd := exec.Command(program, append([]string{"--headless=new", "--no-sandbox", "--disable-gpu",
+		"--remote-debugging-pipe", "--user-data-dir=" + t.TempDir(), "--no-first-run", "--disable-component-update",
+		"--disable-background-networking", "--disable-sync", "--disable-dev-shm-usage"}, args...)...)
 	cmd.ExtraFiles = []*os.File{readTo, writeFrom} // 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,8 @@ func (b *browser) open() {
 	var target struct{ TargetID string }
 	_ = json.Unmarshal(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), &target)
 	var attached struct{ SessionID string }
-	_ = json.Unmarshal(b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}), &attached)
+	_ = json.Unmarshal(b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}),
+		&attached)
 	b.session = attached.SessionID
 	for _, domain := range []string{"Page", "Network", "Runtime"} {
 		b.call(domain+".enable", nil)

@@ -18,7 +18,8 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for fault, want := range map[string]string{faultNone: "", faultJournal: "lost", faultClaims: "lost", faultContent: "copy of itself"} {
+	for fault, want := range map[string]string{faultNone: "", faultJournal: "lost", faultClaims: "lost",
+		faultContent: "copy of itself"} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			cfg := variedWeb(1200)
@@ -28,7 +29,8 @@ func TestNegativeControlBrokenCrawlers(t *testing.T) {
 				srv := serve(t, cfg, 0)
 				c := newCrawler(t, srv, jobFor(srv))
 				c.exe, c.env = self, []string{faultVariable + "=" + fault}
-				kills += tormented(t, c, srv, 8, 400).kills // early: once every URL is claimed, the memory of claims matters no more
+				// early: once every URL is claimed, the memory of claims matters no more
+				kills += tormented(t, c, srv, 8, 400).kills
 				got := readResults(t, c.dir)
 				return slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c))
 			})

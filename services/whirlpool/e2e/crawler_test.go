@@ -233,10 +233,11 @@ func contradiction(exit int, r *crawl.AuditReport) string {
 	}
 	switch {
 	case exit != want:
-		return fmt.Sprintf("exit status %d, want %d by its report: faults %q, not proven %q", exit, want, r.Faults, r.Doubts())
+		return fmt.Sprintf("exit status %d, want %d by its report: faults %q, not proven %q", exit, want, r.Faults,
+			r.Doubts())
 	case exit == auditUnproven:
-		return fmt.Sprintf("nothing wrong was found, but not everything could be proven (exit status %d), though no process has "+
-			"the crawl: %q", exit, r.Doubts())
+		return fmt.Sprintf("nothing wrong was found, but not everything could be proven (exit status %d), though no "+
+			"process has the crawl: %q", exit, r.Doubts())
 	}
 	return ""
 }

@@ -67,7 +67,8 @@ func TestResultsWithoutStateAreKept(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := again(1); !strings.Contains(out, c.dir) || !strings.Contains(out, "--fresh") || string(wholeFile(t, file)) != string(before) {
+	if out := again(1); !strings.Contains(out, c.dir) || !strings.Contains(out, "--fresh") ||
+		string(wholeFile(t, file)) != string(before) {
 		t.Errorf("the same command again: %s", out)
 	}
 	if out := again(0, "--fresh"); !strings.Contains(out, "discarded 5") || !strings.Contains(out, "bytes in all") {

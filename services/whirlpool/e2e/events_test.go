@@ -116,13 +116,15 @@ func TestNegativeControlBrokenEvents(t *testing.T) {
 		return workflow.Event{ID: int64(10 * seq), Seq: seq, Execution: "x-1", Data: data}
 	}
 	good := []workflow.Event{told(1, "", workflow.Pending), told(2, workflow.Pending, workflow.Starting),
-		{ID: 21, Seq: 3, Execution: "x-1", Data: json.RawMessage(`{"pages":1}`)}, told(4, workflow.Starting, workflow.Running),
-		told(5, workflow.Running, workflow.Finalizing), told(6, workflow.Finalizing, workflow.Succeeded)}
+		{ID: 21, Seq: 3, Execution: "x-1", Data: json.RawMessage(`{"pages":1}`)},
+		told(4, workflow.Starting, workflow.Running), told(5, workflow.Running, workflow.Finalizing),
+		told(6, workflow.Finalizing, workflow.Succeeded)}
 	if faults := crawltest.BrokenEvents(good); len(faults) > 0 {
 		t.Fatalf("a good story: %q", faults)
 	}
-	for name, events := range map[string][]workflow.Event{"a gap": slices.Delete(slices.Clone(good), 2, 3), "a double": slices.Insert(slices.Clone(good), 3, good[2]),
-		"no end": good[:5], "another order": {good[1], good[0], good[2], good[3], good[4], good[5]},
+	for name, events := range map[string][]workflow.Event{"a gap": slices.Delete(slices.Clone(good), 2, 3),
+		"a double": slices.Insert(slices.Clone(good), 3, good[2]), "no end": good[:5],
+		"another order":    {good[1], good[0], good[2], good[3], good[4], good[5]},
 		"a state too many": append(slices.Clone(good), told(7, workflow.Running, workflow.Finalizing))} {
 		if len(crawltest.BrokenEvents(events)) == 0 {
 			t.Errorf("%s is not found", name)

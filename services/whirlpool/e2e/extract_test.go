@@ -103,7 +103,8 @@ func TestExtractOfAPage(t *testing.T) {
 	if err := json.Unmarshal(line, &rec); err != nil {
 		t.Fatal(err)
 	}
-	want := "# A storm\n\nThe storm came in the night and took the roofs of many houses along the coast of the country, as [people](" + srv.URL +
+	want := "# A storm\n\nThe storm came in the night and took the roofs of many houses along the coast of the country, " +
+		"as [people](" + srv.URL +
 		"/more?a=b&c) who live there say.\n\n```go\nfunc f() {}\n```\n\n| Town | Roofs |\n|---|---|\n| A | 5 |"
 	if rec.Markdown != want {
 		t.Errorf("Markdown %q, want %q", rec.Markdown, want)

@@ -29,7 +29,8 @@ func TestExtractIsKilledAnywhere(t *testing.T) {
 			}
 			c := newCrawler(t, srv, jobFor(srv), flags...)
 			c.start(t).wait(t)
-			rules := inFile(t, "rules.yml", "rules: [{name: all, fields: [{name: heading, css: 'h1, h2', list: true}, {name: first, css: p}]}]\n")
+			rules := inFile(t, "rules.yml",
+				"rules: [{name: all, fields: [{name: heading, css: 'h1, h2', list: true}, {name: first, css: p}]}]\n")
 			calm := filepath.Join(t.TempDir(), "calm")
 			harness.Check(t, os.CopyFS(calm, os.DirFS(c.dir)))
 			before := liveRecords(t, calm)

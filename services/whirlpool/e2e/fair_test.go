@@ -166,7 +166,8 @@ func TestSitemapsAreBoundedAndLeadToNoStrangers(t *testing.T) {
 			w.Header().Set("Content-Type", "application/xml")
 			fmt.Fprint(w, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
 			for i := range 50 {
-				fmt.Fprintf(w, "<sitemap><loc>%s</loc></sitemap>", v.url(host, fmt.Sprintf("%s-%d.xml", strings.TrimSuffix(path, ".xml"), i)))
+				fmt.Fprintf(w, "<sitemap><loc>%s</loc></sitemap>",
+					v.url(host, fmt.Sprintf("%s-%d.xml", strings.TrimSuffix(path, ".xml"), i)))
 			}
 			fmt.Fprint(w, "</sitemapindex>")
 		default:
@@ -212,7 +213,10 @@ func TestAnOutageIsWaitedFor(t *testing.T) {
 	case <-time.After(25 * time.Second): // it would give up after 6
 	}
 	back := open()
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { longSite(w, r.URL.Path, 10) })}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		longSite(w, r.URL.Path, 10)
+	})}
 	go func() { _ = srv.Serve(back) }()
 	t.Cleanup(func() { _ = srv.Close() })
 	p.wait(t)

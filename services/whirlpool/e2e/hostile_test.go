@@ -33,7 +33,8 @@ type hostileWeb struct {
 func serveHostile(t *testing.T, slowness float64) *hostileWeb {
 	t.Helper()
 	w := &hostileWeb{cases: fakeweb.NewHostile(harness.Times(slowness, 100*time.Millisecond)), robots: map[string]string{}}
-	for _, path := range []string{"/bomb/gzip", "/bomb/zstd", "/endless/body", "/endless/headers", "/slow/never", "/broken/closed"} {
+	for _, path := range []string{"/bomb/gzip", "/bomb/zstd", "/endless/body", "/endless/headers", "/slow/never",
+		"/broken/closed"} {
 		w.robots["robots-"+hostLabel(path)+hostileSuffix] = path
 	}
 	for _, c := range w.cases.Cases() { // bombs are packed when they are first asked for, which takes seconds
@@ -112,7 +113,8 @@ func TestHostileServersDoNoHarm(t *testing.T) {
 	got.wantGoodPages(t, good.Web())
 	pace := got.pace(t, calm)
 	t.Logf("without hostile hosts %v, %d MB; with %d hostile URLs %v, %d MB, the others at %.0f %% of their pace",
-		calm.took.Round(time.Millisecond), calm.peak>>20, len(hostile.urls()), got.took.Round(time.Millisecond), got.peak>>20, 100*pace)
+		calm.took.Round(time.Millisecond), calm.peak>>20, len(hostile.urls()), got.took.Round(time.Millisecond), got.peak>>20,
+		100*pace)
 	if pace < leastPace {
 		t.Errorf("well-behaved hosts were asked at %.0f %% of the rate that they had alone, want %.0f %%\n%v\n%v", 100*pace,
 			100*leastPace, calm.rates, got.rates)
@@ -132,7 +134,8 @@ func (r *crawled) wantOutcomes(t *testing.T, w *hostileWeb) {
 	t.Helper()
 	for what, u := range w.urls() {
 		finals := r.finals[u]
-		if n := len(finals); n == 2 && finals[0].Verdict == crawl.VerdictDone && finals[1].Reason == crawl.ReasonRedirectLoop {
+		if n := len(finals); n == 2 && finals[0].Verdict == crawl.VerdictDone &&
+			finals[1].Reason == crawl.ReasonRedirectLoop {
 			finals = finals[1:] // the first of a loop is known for one when the last has answered
 		}
 		if len(finals) != 1 {
@@ -209,7 +212,8 @@ type crawled struct {
 func runHostile(t *testing.T, good *fakeweb.Server, job *crawl.Job) crawled {
 	t.Helper()
 	from := len(good.Log().Entries())
-	c := newCrawler(t, good, job, "--dns", nameServer(t, map[string]string{hostileSuffix + ".": "127.0.0.1"}, good.DNSAddr()))
+	c := newCrawler(t, good, job, "--dns",
+		nameServer(t, map[string]string{hostileSuffix + ".": "127.0.0.1"}, good.DNSAddr()))
 	p := c.start(t)
 	r := crawled{dir: c.dir, peak: peakMemory(p)}
 	p.wait(t)

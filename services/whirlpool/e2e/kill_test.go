@@ -115,10 +115,10 @@ func TestKilledAnywhere(t *testing.T) {
 	got := readResults(t, c.dir)
 	harness.Report(t, "killed", slices.Concat(got.Untrue(srv.Web()), got.Unsound(), unfinished(t, c)))
 	harness.Report(t, "compared", got.Differs(calm, srv.Web()))
-	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d outcomes; "+
-		"%d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes), m.slowest(), len(got.Pages),
-		len(got.Outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond), requests, took.Round(time.Millisecond),
-		got.Interrupted)
+	t.Logf("%d kills (%d before the first request), %d resumes, slowest %v to its first request; %d pages stored, %d "+
+		"outcomes; %d requests in %v, undisturbed %d in %v; %d attempts interrupted", m.kills, m.early, len(m.resumes),
+		m.slowest(), len(got.Pages), len(got.Outcomes), srv.Log().Count(), time.Since(began).Round(time.Millisecond),
+		requests, took.Round(time.Millisecond), got.Interrupted)
 	if m.kills < kills*3/4 {
 		t.Errorf("only %d of %d kills came before the crawl had ended", m.kills, kills)
 	}

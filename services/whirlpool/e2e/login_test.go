@@ -27,8 +27,9 @@ func membersJob(url string) *crawl.Job {
 	job.ID, job.Seeds, job.Scope = "members", []string{url + "/"}, crawl.ScopeHost
 	job.Politeness.Delay, job.Politeness.IPDelay = crawl.Duration(2*time.Millisecond), crawl.Duration(time.Millisecond)
 	job.Retry.Base, job.MaxDepth = crawl.Duration(time.Millisecond), -1
-	job.Login = crawl.Login{URL: url + "/login", Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
-		Check: crawl.LoginCheck{CSS: "a.logout"}}
+	job.Login = crawl.Login{URL: url + "/login",
+		Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
+		Check:  crawl.LoginCheck{CSS: "a.logout"}}
 	job.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${MEMBERS_KEY}"}}
 	return &job
 }

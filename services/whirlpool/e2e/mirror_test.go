@@ -22,7 +22,8 @@ const pixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\x00\x00\x00\x00\x00!\xf9\x
 
 // assetSite is a site with all kinds of requisites, some on another host. %[1]s is the other host.
 var assetSite = map[string][2]string{
-	"/": {"text/html", `<!doctype html><title>home</title><link rel=stylesheet href="/style.css?v=1" integrity="sha256-AAAA" crossorigin>
+	"/": {"text/html",
+		`<!doctype html><title>home</title><link rel=stylesheet href="/style.css?v=1" integrity="sha256-AAAA" crossorigin>
 <link rel=icon href=/icon.gif><script src=script.js></script><style>@import "imported.css"; #s { background: url(/styled.gif) }</style>
 <img src=direct.gif><img srcset="/small.gif 1x, /large.gif 2x"><picture><source srcset="%[1]s/other.gif"><img src=fallback.gif></picture>
 <video poster=/poster.gif></video><p id=s style="background:url('inline.gif')">text</p><img src=/missing.gif><img src="%[1]s/private/no.gif">
@@ -31,18 +32,20 @@ var assetSite = map[string][2]string{
 <a href=/redirect>redirect</a> <a href="%[1]s/elsewhere">elsewhere</a> <a href="/latin">latin</a> <a href="/based/page">based</a>
 <a href="/a%%2e%%2e/..%%2f..%%2f..%%2fetc/passwd.html">up</a> <a href="/con">con</a> <a href="/ü/ä.html">u</a> <a href="mailto:a@b.test">mail</a>
 <a href="/` + strings.Repeat("long", 100) + `">long</a>`},
-	"/style.css":      {"text/css", `@import url("deep.css"); body { background: url(bg.gif) } @font-face { font-family: f; src: url(%[1]s/font.woff2) }`},
-	"/deep.css":       {"text/css", `p { list-style: url("deep.gif") }`},
-	"/imported.css":   {"text/css; charset=iso-8859-1", "p::after { content: \"\xe4\" }"},
-	"/script.js":      {"text/javascript", `document.documentElement.dataset.ran = "yes"`},
-	"/framed":         {"text/html", `<title>framed</title><p>a page shown as an object`},
-	"/dir":            {"text/html", `<title>dir</title>a page without a slash`},
-	"/dir/":           {"text/html", `<title>dir slash</title>a page with a slash, and more words <a href=../q>q</a>`},
-	"/q":              {"text/html", `<title>q</title><h1 id=frag>a query</h1><a href=/>home</a>`},
-	"/Q":              {"text/html", `<title>capital Q</title>only the case is different <a href="#top">top</a>`},
-	"/target":         {"text/html", `<title>target</title>where the redirect leads`},
-	"/latin":          {"text/html; charset=iso-8859-1", "<title>latin</title><p id=l>\xe4\xf6\xfc"},
-	"/based/page":     {"text/html", `<title>based</title><base href="/"><img src=based.gif><a href="q#frag">q</a><a href="#here">here</a>`},
+	"/style.css": {"text/css",
+		`@import url("deep.css"); body { background: url(bg.gif) } @font-face { font-family: f; src: url(%[1]s/font.woff2) }`},
+	"/deep.css":     {"text/css", `p { list-style: url("deep.gif") }`},
+	"/imported.css": {"text/css; charset=iso-8859-1", "p::after { content: \"\xe4\" }"},
+	"/script.js":    {"text/javascript", `document.documentElement.dataset.ran = "yes"`},
+	"/framed":       {"text/html", `<title>framed</title><p>a page shown as an object`},
+	"/dir":          {"text/html", `<title>dir</title>a page without a slash`},
+	"/dir/":         {"text/html", `<title>dir slash</title>a page with a slash, and more words <a href=../q>q</a>`},
+	"/q":            {"text/html", `<title>q</title><h1 id=frag>a query</h1><a href=/>home</a>`},
+	"/Q":            {"text/html", `<title>capital Q</title>only the case is different <a href="#top">top</a>`},
+	"/target":       {"text/html", `<title>target</title>where the redirect leads`},
+	"/latin":        {"text/html; charset=iso-8859-1", "<title>latin</title><p id=l>\xe4\xf6\xfc"},
+	"/based/page": {"text/html",
+		`<title>based</title><base href="/"><img src=based.gif><a href="q#frag">q</a><a href="#here">here</a>`},
 	"/con":            {"text/html", `<title>con</title>a device on some systems`},
 	"/ü/ä.html":       {"text/html; charset=utf-8", `<title>ä</title><img src="../direct.gif">`},
 	"/etc/passwd":     {"text/html", `<title>passwd</title>no`},
@@ -91,8 +94,8 @@ func serveAssets(t *testing.T) (site, other *httptest.Server, requests *atomic.I
 }
 
 func mirrorArgs(site, dir, copyTo string, more ...string) []string {
-	return append([]string{"crawl", site + "/", "--allow-private", "--delay", "0s", "--ip-delay", "0s", "--scope", "host", "-o", dir,
-		"--mirror", copyTo, "--wacz", copyTo + ".wacz", "--near-duplicate", "-1"}, more...)
+	return append([]string{"crawl", site + "/", "--allow-private", "--delay", "0s", "--ip-delay", "0s", "--scope", "host",
+		"-o", dir, "--mirror", copyTo, "--wacz", copyTo + ".wacz", "--near-duplicate", "-1"}, more...)
 }
 
 // Assets are fetched, and are no pages; the copy is whole, within its directory, and its references lead to its files.
@@ -105,7 +108,8 @@ func TestMirror(t *testing.T) {
 	}
 	results := readResults(t, dir)
 	for u := range results.Pages {
-		if strings.HasSuffix(u, ".gif") || strings.HasSuffix(u, ".css") || strings.HasSuffix(u, ".js") || strings.HasPrefix(u, other.URL) {
+		if strings.HasSuffix(u, ".gif") || strings.HasSuffix(u, ".css") || strings.HasSuffix(u, ".js") ||
+			strings.HasPrefix(u, other.URL) {
 			t.Errorf("%s is stored as a page", u)
 		}
 	}
@@ -118,11 +122,12 @@ func TestMirror(t *testing.T) {
 	host := filepath.Join(to, strings.ReplaceAll(strings.TrimPrefix(site.URL, "http://"), ":", "+"))
 	home := read(t, filepath.Join(host, "index.html"))
 	otherHost := strings.ReplaceAll(strings.TrimPrefix(other.URL, "http://"), ":", "+")
-	for _, want := range []string{`href="style.css@v=1.css" data-was-integrity=`, `src=script.js`, `@import "imported.css"`, `url(styled.gif)`,
-		`srcset="small.gif 1x, large.gif 2x"`, `srcset="../` + otherHost + `/other.gif"`, `poster="poster.gif"`, `url('inline.gif')`,
-		`src="` + site.URL + `/missing.gif"`, `href="svg.gif"`, `data="framed.html"`, `href="linked.gif"`, `href="dir.html"`, `href="dir/index.html"`,
-		`href="q@b=1&amp;c=2.html#frag"`, `href="target.html"`, `href="` + other.URL + `/elsewhere"`, `href="mailto:a@b.test"`, `href="_con.html"`,
-		`href="%C3%BC/%C3%A4.html"`} {
+	for _, want := range []string{`href="style.css@v=1.css" data-was-integrity=`, `src=script.js`,
+		`@import "imported.css"`, `url(styled.gif)`, `srcset="small.gif 1x, large.gif 2x"`,
+		`srcset="../` + otherHost + `/other.gif"`, `poster="poster.gif"`, `url('inline.gif')`,
+		`src="` + site.URL + `/missing.gif"`, `href="svg.gif"`, `data="framed.html"`, `href="linked.gif"`, `href="dir.html"`,
+		`href="dir/index.html"`, `href="q@b=1&amp;c=2.html#frag"`, `href="target.html"`, `href="` + other.URL + `/elsewhere"`,
+		`href="mailto:a@b.test"`, `href="_con.html"`, `href="%C3%BC/%C3%A4.html"`} {
 		if !strings.Contains(home, strings.ReplaceAll(want, "q@b=1&amp;c=2.html", "q@b=1%26c=2.html")) {
 			t.Errorf("the home page has no %s:\n%s", want, home)
 		}
@@ -134,7 +139,8 @@ func TestMirror(t *testing.T) {
 		!strings.Contains(based, `src="../based.gif"`) || !strings.Contains(based, `#frag"`) {
 		t.Errorf("the page with a base: %s", based)
 	}
-	if latin := read(t, filepath.Join(host, "latin.html")); !strings.HasPrefix(latin, "\uFEFF") || !strings.Contains(latin, "äöü") {
+	if latin := read(t, filepath.Join(host, "latin.html")); !strings.HasPrefix(latin, "\uFEFF") ||
+		!strings.Contains(latin, "äöü") {
 		t.Errorf("the page in Latin-1: %q", latin)
 	}
 	for _, name := range filesIn(t, to) {
@@ -293,7 +299,8 @@ func TestMirrorOfThePythonManual(t *testing.T) {
 	b := chromium(t, offline...)
 	pages, requests := 0, 0
 	for i, name := range filesIn(t, to) {
-		if !strings.HasSuffix(name, ".html") || os.Getenv("WHIRLPOOL_TEST_ALL_PAGES") == "" && i%8 != 0 && !strings.HasSuffix(name, "index.html") {
+		if !strings.HasSuffix(name, ".html") || os.Getenv("WHIRLPOOL_TEST_ALL_PAGES") == "" && i%8 != 0 &&
+			!strings.HasSuffix(name, "index.html") {
 			continue
 		}
 		failed, n := b.show(fileURL(filepath.Join(to, name)))

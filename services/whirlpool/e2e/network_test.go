@@ -49,7 +49,8 @@ func TestACertificateThatIsNotValid(t *testing.T) {
 	srv.Config.ErrorLog = nil
 	srv.StartTLS()
 	defer srv.Close()
-	if r, _ := crawlTo(t, srv.URL+"/", "--max-depth", "0"); r.exit != 1 || !strings.Contains(r.stderr, "certificate is not valid") {
+	if r, _ := crawlTo(t, srv.URL+"/", "--max-depth", "0"); r.exit != 1 ||
+		!strings.Contains(r.stderr, "certificate is not valid") {
 		t.Fatalf("exit %d: %s", r.exit, r.stderr)
 	}
 	r, dir := crawlTo(t, srv.URL+"/", "--insecure", "--max-pages", "3")
@@ -66,10 +67,12 @@ func TestACertificateThatIsNotValid(t *testing.T) {
 	if n := strings.Count(log, "insecure: the certificate is not valid"); len(records) != 3 || n < 3 {
 		t.Errorf("%d records, %d lines of the log say so", len(records), n)
 	}
-	if r := run(t, "explain", "-o", dir, srv.URL+"/"); !strings.Contains(r.stdout, "insecure: the certificate is not valid") {
+	if r := run(t, "explain", "-o", dir, srv.URL+"/"); !strings.Contains(r.stdout,
+		"insecure: the certificate is not valid") {
 		t.Errorf("explain: %s", r.stdout)
 	}
-	if r := run(t, "export", "-o", dir, "--format", "csv", "--columns", "url,insecure"); strings.Count(r.stdout, ",true") != 3 {
+	if r := run(t, "export", "-o", dir, "--format", "csv", "--columns", "url,insecure"); strings.Count(r.stdout,
+		",true") != 3 {
 		t.Errorf("export: %s %s", r.stdout, r.stderr)
 	}
 }
@@ -81,8 +84,9 @@ func identity(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(7), Subject: pkix.Name{CommonName: "crawler"}, NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
+	c := &x509.Certificate{SerialNumber: big.NewInt(7), Subject: pkix.Name{CommonName: "crawler"},
+		NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &k.PublicKey, k)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +97,8 @@ func identity(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	}
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem")
-	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
+	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +197,10 @@ func TestProxiesTakeTurnsInACrawl(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(shop))
 	defer site.Close()
 	a, b := newRelay(t, site.URL), newRelay(t, site.URL)
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
 	defer refusing.Close()
 	dead, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -204,10 +212,11 @@ func TestProxiesTakeTurnsInACrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	withPassword.User = url.UserPassword("crawler", "hunter2secret")
-	r, dir := crawlTo(t, "http://shop.test/", "--media-type", "*/*", "--proxy", withPassword.String(), "--proxy", b.URL, "--proxy", refusing.URL,
-		"--proxy", "http://"+dead.Addr().String())
+	r, dir := crawlTo(t, "http://shop.test/", "--media-type", "*/*", "--proxy", withPassword.String(), "--proxy", b.URL,
+		"--proxy", refusing.URL, "--proxy", "http://"+dead.Addr().String())
 	log := string(wholeFile(t, filepath.Join(dir, "crawl.log")))
-	if n := strings.Count(log, `"kind":"page","verdict":"done"`); r.exit != 0 || n != 21 || strings.Contains(log, `"verdict":"failed"`) {
+	if n := strings.Count(log, `"kind":"page","verdict":"done"`); r.exit != 0 || n != 21 ||
+		strings.Contains(log, `"verdict":"failed"`) {
 		t.Errorf("exit %d, %d URLs done of 21: %s\n%s", r.exit, n, r.stderr, log)
 	}
 	if !strings.Contains(log, `"reason":"proxy"`) {
@@ -238,7 +247,8 @@ func TestAProxyThatIsOutOfOrderForAWhile(t *testing.T) {
 	defer back.Stop()
 	r, dir := crawlTo(t, "http://shop.test/", "--media-type", "*/*", "--proxy", x.URL)
 	log := string(wholeFile(t, filepath.Join(dir, "crawl.log")))
-	if n := strings.Count(log, `"kind":"page","verdict":"done"`); r.exit != 0 || n != 21 || strings.Contains(log, `"verdict":"failed"`) {
+	if n := strings.Count(log, `"kind":"page","verdict":"done"`); r.exit != 0 || n != 21 ||
+		strings.Contains(log, `"verdict":"failed"`) {
 		t.Errorf("exit %d, %d URLs done of 21: %s\n%s", r.exit, n, r.stderr, log)
 	}
 	if x.count() > 21+3+20 {
@@ -251,7 +261,8 @@ func TestANameThatTheJobResolves(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(shop))
 	defer site.Close()
 	_, port, _ := net.SplitHostPort(site.Listener.Addr().String())
-	r, dir := crawlTo(t, "http://no-such-name.test:"+port+"/", "--resolve", "no-such-name.test:"+port+":127.0.0.1", "--skip-ext", "pdf")
+	r, dir := crawlTo(t, "http://no-such-name.test:"+port+"/", "--resolve", "no-such-name.test:"+port+":127.0.0.1",
+		"--skip-ext", "pdf")
 	if n := strings.Count(string(wholeFile(t, filepath.Join(dir, "pages.jsonl"))), "\n"); r.exit != 0 || n != 11 {
 		t.Errorf("exit %d, %d pages of 11: %s", r.exit, n, r.stderr)
 	}
@@ -259,7 +270,8 @@ func TestANameThatTheJobResolves(t *testing.T) {
 	if n := strings.Count(log, `"reason":"extension"`); n != 10 {
 		t.Errorf("%d URLs were left out for their extension, want 10", n)
 	}
-	if r, _ := crawlTo(t, "http://no-such-name.test:"+port+"/", "--resolve", "no-such-name.test:"+port+":127.0.0.1", "-6"); r.exit != 1 ||
+	if r, _ := crawlTo(t, "http://no-such-name.test:"+port+"/", "--resolve", "no-such-name.test:"+port+":127.0.0.1",
+		"-6"); r.exit != 1 ||
 		!strings.Contains(r.stderr, "no IPv6 address") {
 		t.Errorf("-6: exit %d: %s", r.exit, r.stderr)
 	}
@@ -269,7 +281,8 @@ func TestANameThatTheJobResolves(t *testing.T) {
 func TestAResolvedAddressIsGuarded(t *testing.T) {
 	long(t)
 	dir := filepath.Join(t.TempDir(), "out")
-	r := run(t, "crawl", "-o", dir, "http://no-such-name.test:8080/", "--resolve", "no-such-name.test:8080:127.0.0.1", "--delay", "0s")
+	r := run(t, "crawl", "-o", dir, "http://no-such-name.test:8080/", "--resolve", "no-such-name.test:8080:127.0.0.1",
+		"--delay", "0s")
 	if r.exit != 1 || !strings.Contains(r.stderr, "private-address") {
 		t.Errorf("exit %d: %s", r.exit, r.stderr)
 	}

@@ -92,13 +92,15 @@ func parquetRows(t *testing.T, file string) string {
 func TestAllOutputsOutliveKills(t *testing.T) {
 	long(t)
 	t.Parallel()
-	pages, kills := harness.Number(t, "WHIRLPOOL_E2E_OUTPUT_PAGES", 600), harness.Number(t, "WHIRLPOOL_E2E_OUTPUT_KILLS", 6)
+	pages, kills := harness.Number(t, "WHIRLPOOL_E2E_OUTPUT_PAGES", 600),
+		harness.Number(t, "WHIRLPOOL_E2E_OUTPUT_KILLS", 6)
 	port, requests := 0, 0
 	var want map[string]string
 	for _, calm := range []bool{true, false} {
 		srv, tmp := serve(t, steadyWeb(pages), port), t.TempDir()
-		c := newCrawler(t, srv, jobFor(srv), "--near-duplicate", "-1", "--extract", "structured,markdown", "--markdown", filepath.Join(tmp, "notes"),
-			"--mirror", filepath.Join(tmp, "copy"), "--wacz", filepath.Join(tmp, "all.wacz"), "--keep-bodies")
+		c := newCrawler(t, srv, jobFor(srv), "--near-duplicate", "-1", "--extract", "structured,markdown", "--markdown",
+			filepath.Join(tmp, "notes"), "--mirror", filepath.Join(tmp, "copy"), "--wacz", filepath.Join(tmp, "all.wacz"),
+			"--keep-bodies")
 		if calm {
 			c.start(t).wait(t)
 			port, requests = srv.Port(), srv.Log().Count()
@@ -128,7 +130,8 @@ func wantOutputs(t *testing.T, want, got map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if other, ok := got[name]; other != want[name] && faults < 10 {
 			faults++
-			t.Errorf("%s (there: %v) is another than undisturbed at byte %d of %d and %d", name, ok, firstDifference(other, want[name]), len(other), len(want[name]))
+			t.Errorf("%s (there: %v) is another than undisturbed at byte %d of %d and %d", name, ok,
+				firstDifference(other, want[name]), len(other), len(want[name]))
 		}
 	}
 	for name := range got {

@@ -33,7 +33,8 @@ func politeJob(srv *fakeweb.Server, delay time.Duration) *crawl.Job {
 func TestNoHostIsHurried(t *testing.T) {
 	long(t)
 	t.Parallel()
-	hosts, delay := harness.Number(t, "WHIRLPOOL_E2E_HOSTS", 60), harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
+	hosts, delay := harness.Number(t, "WHIRLPOOL_E2E_HOSTS", 60),
+		harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 200*time.Millisecond)
 	srv := serve(t, patientWeb(hosts, delay), 0)
 	c := newCrawler(t, srv, politeJob(srv, delay), "--concurrency", "256")
 	began := time.Now()
@@ -42,16 +43,17 @@ func TestNoHostIsHurried(t *testing.T) {
 	faults, unknowable := impolite(srv, runs, delay, harness.Slowness(t))
 	harness.Report(t, "impolite", faults)
 	harness.Report(t, "audit", unfinished(t, c))
-	t.Logf("%d requests to %d hosts in %v, %d kills: %d violations, %d more that no crawler could have avoided", len(entries), hosts,
-		time.Since(began).Round(time.Millisecond), len(runs)-1, len(faults), unknowable)
+	t.Logf("%d requests to %d hosts in %v, %d kills: %d violations, %d more that no crawler could have avoided",
+		len(entries), hosts, time.Since(began).Round(time.Millisecond), len(runs)-1, len(faults), unknowable)
 	if refused, delayed := patienceAsked(entries, srv.Web()); refused == 0 || delayed == 0 || len(runs) < 4 {
-		t.Errorf("%d answers with Retry-After, %d from hosts with a Crawl-delay, %d runs: the test proves nothing", refused, delayed,
-			len(runs))
+		t.Errorf("%d answers with Retry-After, %d from hosts with a Crawl-delay, %d runs: the test proves nothing", refused,
+			delayed, len(runs))
 	}
 }
 
 // impolite lists the violations in a server's log, but for a number that no crawler could have avoided.
-func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration, slowness float64) (faults []string, unknowable int) {
+func impolite(srv *fakeweb.Server, runs []*life, delay time.Duration,
+	slowness float64) (faults []string, unknowable int) {
 	late := harness.Times(slowness, toldTooLate)
 	for _, v := range fakeweb.CheckPoliteness(ofTheLiving(srv.Log().Entries(), runs), srv.Web().Rules(delay, delay/2, 0)) {
 		if cannotBeKnown(v, runs, delay, late) {
@@ -106,7 +108,8 @@ func lifeOf(e fakeweb.Entry, runs []*life) int {
 
 func lives(v fakeweb.Violation, runs []*life) string {
 	before, after := lifeOf(v.Previous, runs), lifeOf(v.Request, runs)
-	return fmt.Sprintf("runs %d and %d; the former answer ended %v before its run's end", before, after, lead(v.Previous, runs[before]))
+	return fmt.Sprintf("runs %d and %d; the former answer ended %v before its run's end", before, after,
+		lead(v.Previous, runs[before]))
 }
 
 // lead is how long before its run was killed a request ended.

@@ -52,7 +52,8 @@ func TestPageFoundAgainComesEarlier(t *testing.T) {
 		}
 	})
 	dir := filepath.Join(t.TempDir(), "out")
-	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet", "-o", dir); got.exit != 0 {
+	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--delay", "0s", "--no-sitemaps", "--quiet", "-o",
+		dir); got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
 	l.mu.Lock()
@@ -66,7 +67,8 @@ func TestPageFoundAgainComesEarlier(t *testing.T) {
 	}
 	t.Logf("the page that all pages link to was request %d of %d", at, len(l.paths))
 	why := regexp.MustCompile(`priority 3: found again 4 times|priority 4: found again 16 times|priority 5: found again 64 times`)
-	if got := run(t, "explain", "-o", dir, srv.URL+"/often"); !why.MatchString(got.stdout) { // how often is a matter of pace
+	// how often is a matter of pace
+	if got := run(t, "explain", "-o", dir, srv.URL+"/often"); !why.MatchString(got.stdout) {
 		t.Errorf("explain does not say why it came first:\n%s", got.stdout)
 	}
 }
@@ -85,7 +87,8 @@ func TestMercatorPoliteness(t *testing.T) {
 		fmt.Fprint(w, "<title>page</title>", r.URL.Path, " <a href=/a>a</a> <a href=/b>b</a> <a href=/c>c</a>")
 	})
 	dir := filepath.Join(t.TempDir(), "out")
-	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--politeness", "mercator", "--no-sitemaps", "--quiet", "-o", dir); got.exit != 0 {
+	if got := run(t, "crawl", srv.URL+"/", "--allow-private", "--politeness", "mercator", "--no-sitemaps", "--quiet", "-o",
+		dir); got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
 	l.mu.Lock()

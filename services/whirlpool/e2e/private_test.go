@@ -38,15 +38,19 @@ func (a *asked) all() []string {
 func TestPrivateAddressesAreNeverAsked(t *testing.T) {
 	long(t)
 	var server asked
-	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { server.add(r.Host + r.URL.Path) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter,
+		r *http.Request) {
+		server.add(r.Host + r.URL.Path)
+	}))
 	t.Cleanup(srv.Close)
 	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
-	names := nameServer(t, map[string]string{"lo.test.": "127.0.0.1", "lan.test.": "10.0.0.1", "meta.test.": "169.254.169.254",
-		"six.test.": "::1", "mapped.test.": "64:ff9b::7f00:1"}, "")
+	names := nameServer(t, map[string]string{"lo.test.": "127.0.0.1", "lan.test.": "10.0.0.1",
+		"meta.test.": "169.254.169.254", "six.test.": "::1", "mapped.test.": "64:ff9b::7f00:1"}, "")
 	args := []string{"crawl", "--dns", names, "--scope", "any", "--delay", "0s", "--quiet"}
 	want := map[string]bool{}
-	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]",
-		"10.0.0.1", "169.254.169.254", "0.0.0.0", "[fd00::1]", "lo.test", "lan.test", "meta.test", "six.test", "mapped.test"} {
+	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "[::1]",
+		"[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "0.0.0.0", "[fd00::1]", "lo.test", "lan.test", "meta.test",
+		"six.test", "mapped.test"} {
 		raw := "http://" + host + ":" + port + "/latest"
 		args, want[canonical(t, raw)] = append(args, raw), true
 	}
@@ -54,9 +58,11 @@ func TestPrivateAddressesAreNeverAsked(t *testing.T) {
 	if got := run(t, append(args, "-o", dir)...); got.exit != 2 || !strings.Contains(got.stderr, "--allow-private") {
 		t.Errorf("exit status %d, %q: want 2 and the flag named where all seeds are private", got.exit, got.stderr)
 	}
-	nowhere := "http://nowhere.test/" // with a seed that is not private the crawl begins, and the fetcher has to refuse the others
+	// with a seed that is not private the crawl begins, and the fetcher has to refuse the others
+	nowhere := "http://nowhere.test/"
 	got := run(t, append(args, nowhere, "-o", dir)...)
-	if got.exit != 1 || !strings.Contains(got.stderr, "no page could be fetched") || !strings.Contains(got.stderr, "--allow-private") {
+	if got.exit != 1 || !strings.Contains(got.stderr, "no page could be fetched") ||
+		!strings.Contains(got.stderr, "--allow-private") {
 		t.Errorf("exit status %d, %q: want 1, that no page could be fetched, and the flag", got.exit, got.stderr)
 	}
 	finals := finalsIn(t, dir)
@@ -118,7 +124,8 @@ func TestPublicSiteLeadsToNoPrivateAddress(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	dir := filepath.Join(t.TempDir(), "out")
-	got := run(t, "crawl", "http://public.test/", "--proxy", srv.URL, "--scope", "any", "--delay", "0s", "--quiet", "-o", dir)
+	got := run(t, "crawl", "http://public.test/", "--proxy", srv.URL, "--scope", "any", "--delay", "0s", "--quiet", "-o",
+		dir)
 	if got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}

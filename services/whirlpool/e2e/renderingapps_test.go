@@ -79,7 +79,8 @@ func faultsOf(log []spa.Call, delay time.Duration) (out []string) {
 	for _, c := range log {
 		before, again := last[c.Host]
 		switch gap := c.Began.Sub(before.Ended); {
-		case c.Method != http.MethodGet || !strings.HasPrefix(c.Agent, "whirlpool-e2e") || strings.HasPrefix(c.URI, "/private/"):
+		case c.Method != http.MethodGet || !strings.HasPrefix(c.Agent, "whirlpool-e2e") ||
+			strings.HasPrefix(c.URI, "/private/"):
 			out = append(out, c.Method+" "+c.Host+c.URI+" by "+c.Agent)
 		case again && gap < delay-10*time.Millisecond:
 			out = append(out, fmt.Sprintf("too soon by %v: %s%s after %s", delay-gap, c.Host, c.URI, before.URI))

@@ -189,7 +189,8 @@ func (w *shapeWeb) data(to http.ResponseWriter, r *http.Request, host, rest stri
 		_ = json.NewEncoder(to).Encode(map[string]any{"n": n, "next": next})
 	case "only.png":
 		to.Header().Set("Content-Type", "image/png")
-		png, _ := hex.DecodeString("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef0000000049454e44ae426082")
+		png,
+			_ := hex.DecodeString("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef0000000049454e44ae426082")
 		_, _ = to.Write(png)
 	case "a.wasm":
 		to.Header().Set("Content-Type", "application/wasm")

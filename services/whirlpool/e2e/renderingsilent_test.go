@@ -27,7 +27,9 @@ func TestRenderingDoesNotWaitForSitesThatDoNotAnswer(t *testing.T) {
 			http.NotFound(to, r)
 			return
 		}
-		_, _ = fmt.Fprintf(to, `<!doctype html><title>An application</title><div id=root></div><script src="http://%s/lib.js"></script>
+		_,
+			_ = fmt.Fprintf(to,
+			`<!doctype html><title>An application</title><div id=root></div><script src="http://%s/lib.js"></script>
 			<script>fetch("http://%s/count?of=" + location.pathname).catch(() => 0).then(() => {
 			root.innerHTML = "<p>Made by a script, with more text than the page has by itself, and <a href=/made>a link</a>." })</script>`,
 			library, counter)
@@ -58,7 +60,8 @@ func TestRenderingDoesNotWaitForSitesThatDoNotAnswer(t *testing.T) {
 	if attempts != 3 {
 		t.Errorf("%d attempts to reach a site that does not answer, want 3", attempts)
 	}
-	said, err := exec.Command(program, "crawl", "-o", c.dir, "--allow-private").CombinedOutput() // it has ended: this says what it brought
+	// it has ended: this says what it brought
+	said, err := exec.Command(program, "crawl", "-o", c.dir, "--allow-private").CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "done: 2 pages in ") {
 		t.Errorf("two pages have records, those as they were fetched are replaced; the command says: %v\n%s", err, said)
 	}

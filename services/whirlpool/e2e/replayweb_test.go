@@ -48,7 +48,8 @@ func TestWACZInReplayWeb(t *testing.T) {
 	manualSite := httptest.NewServer(http.FileServer(http.Dir(manual(t))))
 	t.Cleanup(manualSite.Close)
 	to := filepath.Join(t.TempDir(), "copy")
-	args := mirrorArgs(manualSite.URL, filepath.Join(t.TempDir(), "crawl"), to, "--quiet", "--max-pages", "60", "--host-connections", "4")
+	args := mirrorArgs(manualSite.URL, filepath.Join(t.TempDir(), "crawl"), to, "--quiet", "--max-pages", "60",
+		"--host-connections", "4")
 	if got := run(t, args...); got.exit != 0 {
 		t.Fatal(got.stderr)
 	}
@@ -60,7 +61,8 @@ func TestWACZInReplayWeb(t *testing.T) {
 	mux.HandleFunc("/copy.wacz", serveFile(to+".wacz"))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<!doctype html><script src="/ui.js"></script><replay-web-page style="display:block;height:700px" source="/copy.wacz" url="` +
+		_,
+			_ = w.Write([]byte(`<!doctype html><script src="/ui.js"></script><replay-web-page style="display:block;height:700px" source="/copy.wacz" url="` +
 			manualSite.URL + `/library/"></replay-web-page>`))
 	})
 	show := httptest.NewServer(mux)
@@ -69,7 +71,8 @@ func TestWACZInReplayWeb(t *testing.T) {
 	b.show(show.URL + "/")
 	var frames string
 	want := regexp.MustCompile(`/replay/w/.* The Python Standard Library .* rules [0-9]{2,} broken 0 `)
-	for end := time.Now().Add(browserPatience); time.Now().Before(end) && !want.MatchString(frames); frames = b.eval(shownFrames) {
+	for end := time.Now().Add(browserPatience); time.Now().Before(end) &&
+		!want.MatchString(frames); frames = b.eval(shownFrames) {
 		b.next(quiet)
 	}
 	b.shot("replayweb")

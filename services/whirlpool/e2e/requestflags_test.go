@@ -31,7 +31,8 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Set-Cookie", "rolling="+fmt.Sprint(len(k.seen)))
-	fmt.Fprintf(w, `<title>%s</title>%s<a href="/a">a</a> <a href="/b">b</a> <a href="/logout">out</a>`, r.URL.Path, strings.Repeat(r.URL.Path+" ", 50))
+	fmt.Fprintf(w, `<title>%s</title>%s<a href="/a">a</a> <a href="/b">b</a> <a href="/logout">out</a>`, r.URL.Path,
+		strings.Repeat(r.URL.Path+" ", 50))
 }
 
 // Secrets that flags give literally are used, written nowhere, and asked for again when the crawl goes on.
@@ -42,9 +43,10 @@ func TestSecretsOfFlagsAreInMemoryOnly(t *testing.T) {
 	srv := httptest.NewServer(k)
 	t.Cleanup(srv.Close)
 	dir := filepath.Join(t.TempDir(), "work", "out")
-	flags := []string{"--user", "ada", "--password", keeperPassword, "--cookie", "session=" + keeperPassword, "--header", "X-Client: here",
-		"--header", "X-Api-Key: " + keeperPassword, "--accept-language", "de"}
-	crawl := append([]string{"crawl", srv.URL, "-o", dir, "--allow-private", "--delay", "0s", "--warc", "-v", "--max-pages", "2"}, flags...)
+	flags := []string{"--user", "ada", "--password", keeperPassword, "--cookie", "session=" + keeperPassword, "--header",
+		"X-Client: here", "--header", "X-Api-Key: " + keeperPassword, "--accept-language", "de"}
+	crawl := append([]string{"crawl", srv.URL, "-o", dir, "--allow-private", "--delay", "0s", "--warc", "-v",
+		"--max-pages", "2"}, flags...)
 	r := run(t, crawl...)
 	if r.exit != 0 {
 		t.Fatalf("exit %d: %s", r.exit, r.stderr)
@@ -62,12 +64,14 @@ func TestSecretsOfFlagsAreInMemoryOnly(t *testing.T) {
 
 	r = run(t, "crawl", "-o", dir, "--allow-private", "--max-pages", "0")
 	said += r.stdout + r.stderr
-	if r.exit != 2 || !strings.Contains(r.stderr, "WHIRLPOOL_GIVEN_PASSWORD") || !strings.Contains(r.stderr, "give the flag again") {
+	if r.exit != 2 || !strings.Contains(r.stderr, "WHIRLPOOL_GIVEN_PASSWORD") ||
+		!strings.Contains(r.stderr, "give the flag again") {
 		t.Errorf("without the secrets: exit %d: %s", r.exit, r.stderr)
 	}
 	r = run(t, append([]string{"crawl", "-o", dir, "--allow-private", "--max-pages", "0", "--delay", "0s"}, flags...)...)
 	said += r.stdout + r.stderr
-	if data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl")); err != nil || r.exit != 0 || strings.Count(string(data), "\n") != 3 {
+	if data, err := os.ReadFile(filepath.Join(dir, "pages.jsonl")); err != nil || r.exit != 0 ||
+		strings.Count(string(data), "\n") != 3 {
 		t.Errorf("with them again: exit %d, %v: %s", r.exit, err, r.stderr)
 	}
 	r = run(t, "explain", "-o", dir, srv.URL+"/logout")
@@ -98,7 +102,8 @@ func nowhereOf(t *testing.T, dir string, secrets ...string) {
 				t.Errorf("%s has %q", path, s)
 			}
 		}
-		if strings.Contains(text, "Authorization: redacted") && strings.Contains(text, "Cookie: redacted") && strings.Contains(text, "Set-Cookie: rolling=redacted") {
+		if strings.Contains(text, "Authorization: redacted") && strings.Contains(text, "Cookie: redacted") &&
+			strings.Contains(text, "Set-Cookie: rolling=redacted") {
 			found++
 		}
 		return err
@@ -111,16 +116,17 @@ func nowhereOf(t *testing.T, dir string, secrets ...string) {
 func TestSecretsOfFlagsAreRefusedWhereOthersMakeTheRequests(t *testing.T) {
 	long(t)
 	for _, command := range [][]string{{"seed", "http://127.0.0.1:9/", "--cluster"}, {"set", "-o", t.TempDir()}} {
-		for _, flags := range [][]string{{"--user", "ada", "--password", "p-geheim"}, {"--bearer", "p-geheim"}, {"--cookie", "a=p-geheim"},
-			{"--header", "Authorization: p-geheim"}} {
+		for _, flags := range [][]string{{"--user", "ada", "--password", "p-geheim"}, {"--bearer", "p-geheim"},
+			{"--cookie", "a=p-geheim"}, {"--header", "Authorization: p-geheim"}} {
 			r := run(t, append(append([]string{}, command...), flags...)...)
 			if r.exit != 2 || !strings.Contains(r.stderr, "${NAME}") || strings.Contains(r.stderr+r.stdout, "p-geheim") {
 				t.Errorf("%v %v: exit %d: %s", command, flags, r.exit, r.stderr)
 			}
 		}
 	}
-	for _, flags := range [][]string{{"--header", "no colon p-geheim"}, {"--cookie", "p-geheim"}, {"--user", "a:b", "--password", "p-geheim"},
-		{"--password", "p-geheim"}, {"--user", "a"}, {"--header", "User-Agent: x"}, {"--bearer", "p-geheim", "--user", "ada"}} {
+	for _, flags := range [][]string{{"--header", "no colon p-geheim"}, {"--cookie", "p-geheim"},
+		{"--user", "a:b", "--password", "p-geheim"}, {"--password", "p-geheim"}, {"--user", "a"},
+		{"--header", "User-Agent: x"}, {"--bearer", "p-geheim", "--user", "ada"}} {
 		r := run(t, append([]string{"crawl", "http://127.0.0.1:9/"}, flags...)...)
 		if r.exit != 2 || strings.Contains(r.stderr+r.stdout, "p-geheim") {
 			t.Errorf("%v: exit %d: %s", flags, r.exit, r.stderr)

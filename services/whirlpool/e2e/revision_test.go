@@ -41,7 +41,8 @@ func TestNarrowedAndWidenedInPlace(t *testing.T) {
 	p.wait(t)
 	excluded := regexp.MustCompile(part)
 	for _, e := range srv.Log().Entries() {
-		if u := "http://" + e.Host + e.Path; e.UserAgent == p.agent && excluded.MatchString(u) && !slices.Contains([]string{"/robots.txt", "/sitemap.xml"}, e.Path) {
+		if u := "http://" + e.Host + e.Path; e.UserAgent == p.agent && excluded.MatchString(u) &&
+			!slices.Contains([]string{"/robots.txt", "/sitemap.xml"}, e.Path) {
 			if !strings.Contains(e.Path, "sitemap") && !slices.Contains(srv.Web().Seeds(), u) {
 				t.Errorf("%s was asked for after it had been excluded", u)
 			}
@@ -78,8 +79,9 @@ func newTree(t *testing.T) tree {
 // crawler crawls the tree into a directory of its own.
 func (s tree) crawler(t *testing.T, flags ...string) crawler {
 	dir := filepath.Join(t.TempDir(), "out")
-	return crawler{exe: program, dir: dir, args: slices.Concat([]string{"crawl", s.URL + "/", "-o", dir, "--allow-private", "--no-sitemaps", "--quiet",
-		"--near-duplicate", "-1"}, flags)}
+	return crawler{exe: program, dir: dir,
+		args: slices.Concat([]string{"crawl", s.URL + "/", "-o", dir, "--allow-private", "--no-sitemaps", "--quiet",
+			"--near-duplicate", "-1"}, flags)}
 }
 
 func pagesOf(t *testing.T, c crawler) (urls []string) {
@@ -104,7 +106,8 @@ func TestEveryBoundCanBeWidened(t *testing.T) {
 		"pages a level":   {[]string{"--pages-per-level", "3"}, []string{"--pages-per-level", "0"}},
 		"pages a host":    {[]string{"--pages-per-host", "9"}, []string{"--pages-per-host", "0"}},
 		"pages":           {[]string{"--max-pages", "7"}, []string{"--max-pages", "0"}},
-		"several":         {[]string{"--max-depth", "2", "--exclude", "-3$", "--max-pages", "10"}, []string{"--max-depth", "3", "--max-pages", "0"}},
+		"several": {[]string{"--max-depth", "2", "--exclude", "-3$", "--max-pages", "10"},
+			[]string{"--max-depth", "3", "--max-pages", "0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,10 +192,12 @@ func TestExplainUsesTheRevisionThatDecided(t *testing.T) {
 	c := s.crawler(t, "--delay", "0s")
 	c.start(t, "--max-depth", "2", "--exclude", "/-3").wait(t)
 	rules := filepath.Join(t.TempDir(), "rules.yml")
-	if err := os.WriteFile(rules, []byte("max_depth: 1\nrules: [{name: r, fields: [{name: heading, css: title}]}]\npoliteness: {delay: 0s}\nsitemaps: false\nnear_duplicate: -1\n"), 0o600); err != nil {
+	if err := os.WriteFile(rules, []byte("max_depth: 1\nrules: [{name: r, fields: [{name: heading, css: title}]}]\n"+
+		"politeness: {delay: 0s}\nsitemaps: false\nnear_duplicate: -1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "set", "-o", c.dir, "-c", rules); r.exit != 0 || !strings.Contains(r.stdout, "max_depth: 2 → 1") || !strings.Contains(r.stdout, "rules: [] → [r]") {
+	if r := run(t, "set", "-o", c.dir, "-c", rules); r.exit != 0 || !strings.Contains(r.stdout, "max_depth: 2 → 1") ||
+		!strings.Contains(r.stdout, "rules: [] → [r]") {
 		t.Fatalf("exit status %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}
 	for _, tt := range []struct {
@@ -211,7 +216,8 @@ func TestExplainUsesTheRevisionThatDecided(t *testing.T) {
 		}
 	}
 	r := run(t, "status", "-o", c.dir)
-	for _, want := range []string{"revision       2", "max_depth: 2 → 1", "revision 1 (epoch) were made by other extraction rules"} {
+	for _, want := range []string{"revision       2", "max_depth: 2 → 1",
+		"revision 1 (epoch) were made by other extraction rules"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, r.stdout)
 		}
@@ -222,7 +228,8 @@ func TestExplainUsesTheRevisionThatDecided(t *testing.T) {
 	}
 	for u, line := range linesOf(t, filepath.Join(c.dir, "pages.jsonl")) {
 		deep := strings.Count(u, "-") > 2
-		if strings.Contains(line, `"epoch":3`) != (deep || strings.Contains(u, "/-3")) || strings.Contains(line, `"heading"`) != (deep || strings.Contains(u, "/-3")) {
+		if strings.Contains(line, `"epoch":3`) != (deep || strings.Contains(u, "/-3")) ||
+			strings.Contains(line, `"heading"`) != (deep || strings.Contains(u, "/-3")) {
 			t.Errorf("the record of %s: %s", u, line)
 		}
 	}

@@ -82,7 +82,8 @@ var points = map[string]func(k *revised, edit func() error){
 func TestAServerThatIsKilledWhileAJobIsRevised(t *testing.T) {
 	long(t)
 	t.Parallel()
-	seeds, first := harness.Number(t, "WHIRLPOOL_E2E_SEEDS", 1), harness.Number(t, "WHIRLPOOL_E2E_SEED", int(time.Now().UnixNano()%1000))
+	seeds, first := harness.Number(t, "WHIRLPOOL_E2E_SEEDS", 1),
+		harness.Number(t, "WHIRLPOOL_E2E_SEED", int(time.Now().UnixNano()%1000))
 	for _, point := range slices.Sorted(maps.Keys(points)) {
 		for seed := first; seed < first+seeds; seed++ {
 			t.Run(fmt.Sprintf("%s, seed %d", point, seed), func(t *testing.T) {
@@ -133,8 +134,10 @@ func (k *revised) torment(point func(*revised, func() error)) {
 	k.end()
 	harness.Report(t, "audit", auditOf(t, k.server, k.id))
 	pages, epoch := k.pages(), k.epoch()
-	harness.Report(t, fmt.Sprintf("%+v, then %+v, in the end %+v", rules, next, final), k.site.Differs(final, pages, epoch))
-	t.Logf("%+v, then %+v, in the end %+v: %d pages, %d of them only by old rules", rules, next, final, len(pages), len(pages)-len(k.site.Pages(final)))
+	harness.Report(t, fmt.Sprintf("%+v, then %+v, in the end %+v", rules, next, final),
+		k.site.Differs(final, pages, epoch))
+	t.Logf("%+v, then %+v, in the end %+v: %d pages, %d of them only by old rules", rules, next, final, len(pages),
+		len(pages)-len(k.site.Pages(final)))
 	k.control(final, pages, epoch)
 }
 
@@ -245,7 +248,8 @@ func TestOneOfManyEditorsOfARevisionWins(t *testing.T) {
 	if n := won.Load(); n != 1 || k.epoch() != 2 {
 		t.Errorf("%d of %d edits of revision 1 were taken, and the settings are at revision %d", n, editors, k.epoch())
 	}
-	_, err = k.api.Revise(t.Context(), k.id, api.NewRevision{Edit: api.Edit{Patch: map[string]any{"max_depth": 2}}, PreviewID: seen.ID})
+	_, err = k.api.Revise(t.Context(), k.id,
+		api.NewRevision{Edit: api.Edit{Patch: map[string]any{"max_depth": 2}}, PreviewID: seen.ID})
 	if err == nil || !strings.Contains(err.Error(), "the settings are at revision 2 now") {
 		t.Errorf("an edit with a preview of revision 1: %v", err)
 	}

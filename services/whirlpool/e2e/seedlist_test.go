@@ -39,7 +39,8 @@ func listedSite(t *testing.T) (*httptest.Server, *visits) {
 	t.Helper()
 	a := &visits{}
 	sitemap := func(path string) string {
-		return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://HOST` + path + `</loc></url></urlset>`
+		return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://HOST` + path +
+			`</loc></url></urlset>`
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.count(r.URL.Path)
@@ -82,13 +83,15 @@ func TestSeedsFromStandardInput(t *testing.T) {
 	srv, a := listedSite(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	host := strings.TrimPrefix(srv.URL, "http://")
-	list := "\ufeff" + srv.URL + "/a\r\n\r\n# a comment\r\nno url at all\r\n" + host + "/b   # without a scheme\r\nhttp://me:secret@" + host +
+	list := "\ufeff" + srv.URL + "/a\r\n\r\n# a comment\r\nno url at all\r\n" + host +
+		"/b   # without a scheme\r\nhttp://me:secret@" + host +
 		"/c\r\n" + srv.URL + "/a\r\n  " + srv.URL + "/d#part"
 	got := runWith(t, list, "crawl", "-", "--seeds", "-", "--allow-private", "--delay", "0s", "-o", dir)
 	if got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
-	for _, says := range []string{"standard input: line 4: ", "standard input: line 6: ", "3 seeds of 8 lines, 1 known before, 2 lines are no seeds"} {
+	for _, says := range []string{"standard input: line 4: ", "standard input: line 6: ",
+		"3 seeds of 8 lines, 1 known before, 2 lines are no seeds"} {
 		if !strings.Contains(got.stderr, says) {
 			t.Errorf("it does not say %q:\n%s", says, got.stderr)
 		}
@@ -105,7 +108,8 @@ func TestSeedsFromStandardInput(t *testing.T) {
 	if len(r.Pages) != 6 {
 		t.Errorf("%d pages stored, want 6", len(r.Pages))
 	}
-	if got := run(t, "explain", "-o", dir, srv.URL+"/a"); !strings.Contains(got.stdout, "a seed: scope and patterns do not bind it") {
+	if got := run(t, "explain", "-o", dir, srv.URL+"/a"); !strings.Contains(got.stdout,
+		"a seed: scope and patterns do not bind it") {
 		t.Errorf("explain of a seed of a list:\n%s", got.stdout)
 	}
 }
@@ -145,7 +149,8 @@ func TestURLListFollowsNothing(t *testing.T) {
 	if err := os.WriteFile(list, []byte(srv.URL+"/a\n"+srv.URL+"/moved\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, "crawl", "--url-list", list, "--allow-private", "--delay", "0s", "--quiet", "-o", dir); got.exit != 0 {
+	if got := run(t, "crawl", "--url-list", list, "--allow-private", "--delay", "0s", "--quiet", "-o",
+		dir); got.exit != 0 {
 		t.Fatalf("exit status %d: %s", got.exit, got.stderr)
 	}
 	target := strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/target"

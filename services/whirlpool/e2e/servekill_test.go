@@ -58,7 +58,8 @@ func TestAServerThatIsKilled(t *testing.T) {
 	for i := range executions {
 		createWorkflow(t, s, i)
 	}
-	harness.Until(t, patience, "the listener to hear of the workflows", func() bool { return l.count("workflow.created") == executions })
+	harness.Until(t, patience, "the listener to hear of the workflows",
+		func() bool { return l.count("workflow.created") == executions })
 	wished := crawltest.Wished{}
 	for i := range executions {
 		wished[executionOf(i)] = wishesOf[executionOf(i)]
@@ -74,12 +75,14 @@ func TestAServerThatIsKilled(t *testing.T) {
 		events, err := crawltest.Events(t.Context(), s.api, id)
 		harness.Check(t, err)
 		harness.Report(t, "events", crawltest.BrokenEvents(events))
-		harness.Until(t, patience, "the listener to hear the last event", func() bool { return l.last() >= events[len(events)-1].ID })
+		harness.Until(t, patience, "the listener to hear the last event",
+			func() bool { return l.last() >= events[len(events)-1].ID })
 		harness.Report(t, "heard", slices.Concat(crawltest.BrokenEvents(l.of(id)), unlike(l.of(id), events)))
 	}
 	harness.Report(t, "heard", l.faults)
 	harness.Report(t, "impolite", s.impolite(hostDelay))
-	t.Logf("%d kills in %v: %q; %d requests, %d events, wishes %v", len(killed), took.Round(time.Millisecond), killed, len(s.entries()), len(l.heard), wisher.Met())
+	t.Logf("%d kills in %v: %q; %d requests, %d events, wishes %v", len(killed), took.Round(time.Millisecond), killed,
+		len(s.entries()), len(l.heard), wisher.Met())
 	if len(killed) < kills || len(wisher.Met()) < 5 {
 		t.Errorf("%d kills of %d, %d wishes: the test proves little", len(killed), kills, len(wisher.Met()))
 	}
@@ -131,8 +134,8 @@ type instant struct {
 // instants are spread over the starts of the server and of executions, their course, what is wished of them, and their
 // ends. All of them come about.
 func instants(r *rand.Rand, n, requests int) (out []instant) {
-	events := []string{"execution.draining", "execution.wished", "execution.starting", "execution.pausing", "execution.stopping", "execution.draining",
-		"execution.reopened", "execution.started"}
+	events := []string{"execution.draining", "execution.wished", "execution.starting", "execution.pausing",
+		"execution.stopping", "execution.draining", "execution.reopened", "execution.started"}
 	for i := range n {
 		pause := time.Duration(r.IntN(40)) * time.Millisecond
 		switch {
@@ -198,7 +201,8 @@ func judge(t *testing.T, s *server, id crawl.JobID, calm *e2e.Results) {
 	}
 	harness.Report(t, string(id)+": audit", auditOf(t, s, id))
 	got := readResults(t, filepath.Join(s.dir, "executions", string(id)))
-	harness.Report(t, string(id)+": results", slices.Concat(got.Untrue(s.web.Web()), got.Unsound(), got.Differs(calm, s.web.Web())))
+	harness.Report(t, string(id)+": results",
+		slices.Concat(got.Untrue(s.web.Web()), got.Unsound(), got.Differs(calm, s.web.Web())))
 }
 
 func auditOf(t *testing.T, s *server, id crawl.JobID) []string {
@@ -207,7 +211,8 @@ func auditOf(t *testing.T, s *server, id crawl.JobID) []string {
 	harness.Check(t, err)
 	faults := slices.Concat(r.Faults, r.Doubts())
 	if r.Open > 0 || r.Queued > 0 || r.DeadLetters > 0 {
-		faults = append(faults, fmt.Sprintf("%d URLs are open, %d queued, %d in dead letters", r.Open, r.Queued, r.DeadLetters))
+		faults = append(faults, fmt.Sprintf("%d URLs are open, %d queued, %d in dead letters", r.Open, r.Queued,
+			r.DeadLetters))
 	}
 	return faults
 }

@@ -43,8 +43,9 @@ type witness struct {
 }
 
 func (s *witness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := shownBy{agent: r.UserAgent(), path: r.URL.Path, cookie: r.Header.Get("Cookie"), auth: r.Header.Get("Authorization"), key: r.Header.Get("X-Api-Key"),
-		cert: r.TLS != nil && len(r.TLS.PeerCertificates) > 0, proxied: r.Header.Get("X-Relayed") != ""}
+	v := shownBy{agent: r.UserAgent(), path: r.URL.Path, cookie: r.Header.Get("Cookie"),
+		auth: r.Header.Get("Authorization"), key: r.Header.Get("X-Api-Key"), cert: r.TLS != nil &&
+			len(r.TLS.PeerCertificates) > 0, proxied: r.Header.Get("X-Relayed") != ""}
 	s.mu.Lock()
 	s.visits = append(s.visits, v)
 	s.mu.Unlock()
@@ -65,16 +66,18 @@ func ownerOf(agent string) string {
 }
 
 // The secrets of the executions, which stand in the environment of the server alone.
-var serveSecrets = map[string]string{"MEMBERS_PASSWORD": membersPassword, "MEMBERS_KEY": membersKey, "BASIC_PASSWORD": "basic-Zq9-secret",
-	"BEARER_TOKEN": "bearer-Ty5-secret", "GIVEN_COOKIE": "given-Wp3-secret", "PROXY_PASSWORD": "proxy-Lk8-secret"}
+var serveSecrets = map[string]string{"MEMBERS_PASSWORD": membersPassword, "MEMBERS_KEY": membersKey,
+	"BASIC_PASSWORD": "basic-Zq9-secret", "BEARER_TOKEN": "bearer-Ty5-secret", "GIVEN_COOKIE": "given-Wp3-secret",
+	"PROXY_PASSWORD": "proxy-Lk8-secret"}
 
 // sharers are the definitions of workflows that crawl the same two hosts at once, each in its own way.
 func sharers(site, safe, proxy, cert, key string) map[string]func(*crawl.Job) {
 	return map[string]func(*crawl.Job){
 		"nobody": func(*crawl.Job) {},
 		"member": func(j *crawl.Job) {
-			j.Login = crawl.Login{URL: site + "/login", Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
-				Check: crawl.LoginCheck{CSS: "a.logout"}}
+			j.Login = crawl.Login{URL: site + "/login",
+				Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
+				Check:  crawl.LoginCheck{CSS: "a.logout"}}
 			j.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${MEMBERS_KEY}"}}
 		},
 		"basic":  func(j *crawl.Job) { j.Auth = []crawl.AuthRule{{User: "ada", Password: "${BASIC_PASSWORD}"}} },
@@ -201,9 +204,11 @@ func wantOwnOnly(t *testing.T, visits []shownBy, executions int) {
 			owner string
 			shown bool
 		}{
-			"the certificate": {"known", v.cert}, "the proxy": {"relayed", v.proxied}, "the name and password": {"basic", v.auth == basic},
-			"the token": {"bearer", v.auth == "Bearer "+serveSecrets["BEARER_TOKEN"]}, "the key": {"member", v.key == membersKey},
-			"the cookie": {"given", strings.Contains(v.cookie, serveSecrets["GIVEN_COOKIE"])}, "the session": {"member", strings.Contains(v.cookie, "session=")},
+			"the certificate": {"known", v.cert}, "the proxy": {"relayed", v.proxied},
+			"the name and password": {"basic", v.auth == basic}, "the token": {"bearer",
+				v.auth == "Bearer "+serveSecrets["BEARER_TOKEN"]}, "the key": {"member", v.key == membersKey},
+			"the cookie":  {"given", strings.Contains(v.cookie, serveSecrets["GIVEN_COOKIE"])},
+			"the session": {"member", strings.Contains(v.cookie, "session=")},
 		} {
 			if !of.shown {
 				continue
@@ -305,7 +310,8 @@ func readable(t *testing.T) (paths []string) {
 
 // needsMore are paths that answer only to who gives more than names, or that have no end.
 var needsMore = map[string]bool{"/api/v1/compare": true, "/api/v1/compare/changes": true, "/api/v1/compare/texts": true,
-	"/api/v1/events": true, "/api/v1/executions/{ex}/explain": true, "/api/v1/executions/{ex}/graph": true, "/api/v1/workflows/{wf}/versions/{n}/diff": true}
+	"/api/v1/events": true, "/api/v1/executions/{ex}/explain": true, "/api/v1/executions/{ex}/graph": true,
+	"/api/v1/workflows/{wf}/versions/{n}/diff": true}
 
 // noSecretIn looks for secrets in all files below a directory and in what was said. The sites' cookies may stand in the
 // state, which is what it is for.
@@ -315,7 +321,8 @@ func noSecretIn(t *testing.T, dir, said string, visits []shownBy) {
 	for _, s := range serveSecrets {
 		secrets = append(secrets, s)
 	}
-	secrets = append(secrets, "Xq7-hunter%26%3D%252%2Bgeheim", base64.StdEncoding.EncodeToString([]byte("ada:"+serveSecrets["BASIC_PASSWORD"])),
+	secrets = append(secrets, "Xq7-hunter%26%3D%252%2Bgeheim",
+		base64.StdEncoding.EncodeToString([]byte("ada:"+serveSecrets["BASIC_PASSWORD"])),
 		base64.StdEncoding.EncodeToString([]byte("proxy:"+serveSecrets["PROXY_PASSWORD"])))
 	sessions := map[string]bool{}
 	for _, v := range visits {

@@ -96,7 +96,8 @@ func (s *server) settle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	harness.Until(t, patience, "the web to notice that the server is dead", func() bool { return s.web.Connections() == 0 })
+	harness.Until(t, patience, "the web to notice that the server is dead",
+		func() bool { return s.web.Connections() == 0 })
 }
 
 // probe is a host that is none, by which the test's own requests are known.

@@ -98,11 +98,12 @@ func TestCtrlCFinishesWhatIsInFlightAndTheSameCommandGoesOn(t *testing.T) {
 	c.start(t).wait(t)
 	got := readResults(t, c.dir)
 	if got.Interrupted > 0 || len(got.Outcomes) <= len(stopped.Outcomes) {
-		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing", len(stopped.Outcomes),
-			len(got.Outcomes), got.Interrupted)
+		t.Errorf("%d outcomes, then %d, %d attempts interrupted: a crawl that was stopped well repeats nothing",
+			len(stopped.Outcomes), len(got.Outcomes), got.Interrupted)
 	}
 	harness.Report(t, "after going on", append(got.Untrue(srv.Web()), unfinished(t, c)...))
-	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.Outcomes), len(got.Outcomes))
+	t.Logf("Ctrl-C took %v with %d of %d outcomes known", took.Round(time.Millisecond), len(stopped.Outcomes),
+		len(got.Outcomes))
 }
 
 func TestSecondCtrlCEndsAtOnceAndLosesNothing(t *testing.T) {
@@ -145,7 +146,8 @@ func TestFreshDiscardsTheEarlierCrawl(t *testing.T) {
 	got := readResults(t, c.dir)
 	harness.Report(t, "fresh", append(got.Untrue(srv.Web()), unfinished(t, c)...))
 	if n := srv.Log().Count() - before; got.Interrupted > 0 || n < len(got.Pages) {
-		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.Interrupted, len(got.Pages))
+		t.Errorf("%d requests, %d interrupted for %d pages: something of the earlier crawl was left", n, got.Interrupted,
+			len(got.Pages))
 	}
 	if data, err := os.ReadFile(own); err != nil || string(data) != "mine" {
 		t.Errorf("--fresh touched a file that is not the crawl's: %q, %v", data, err)
@@ -176,7 +178,8 @@ func TestDirectoryOfAnotherCrawlIsRefused(t *testing.T) {
 	begun(t, p, srv, 20)
 	hold(t, p, srv)
 	refused(t, exec.Command(c.exe, c.args...), c.dir, "another process")
-	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"--fresh"})...), c.dir, "another process") // even so nothing may be deleted under it
+	// even so nothing may be deleted under it
+	refused(t, exec.Command(c.exe, slices.Concat(c.args, []string{"--fresh"})...), c.dir, "another process")
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

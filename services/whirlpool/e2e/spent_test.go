@@ -83,7 +83,8 @@ func TestTheBandwidthHolds(t *testing.T) {
 	}
 	rate := float64(sum) / (float64(last-first) / 1e9) / (300 << 10)
 	most := float64(busiest(log, 2*time.Second, func(e fakeweb.Entry) int { return e.Bytes })) / (600 << 10)
-	t.Logf("%d bytes at %.2f times the bandwidth; at most %.2f times in two seconds; stalled for %v", sum, rate, most, stalled)
+	t.Logf("%d bytes at %.2f times the bandwidth; at most %.2f times in two seconds; stalled for %v", sum, rate, most,
+		stalled)
 	if rate > 1.15 || rate < 0.6 || most > 1.5+stalled.Seconds()/2 {
 		t.Errorf("%.2f times the bandwidth, %.2f at most", rate, most)
 	}
@@ -170,7 +171,8 @@ func TestTheTimeOfACrawlWithKills(t *testing.T) {
 	if exit := exitOfLife(t, c.start(t)); exit != 4 {
 		t.Errorf("exit status %d, want 4", exit)
 	}
-	most := 8*time.Second + harness.Times(harness.Slowness(t), 6*time.Second) // three starts, two kills and an end take their time
+	// three starts, two kills and an end take their time
+	most := 8*time.Second + harness.Times(harness.Slowness(t), 6*time.Second)
 	if ran += time.Since(began); ran < 7*time.Second || ran > most {
 		t.Errorf("it ran for %v, the bound is 8s", ran)
 	}

@@ -27,22 +27,27 @@ func inFile(t *testing.T, name, content string) string {
 // 9309.
 func TestToolRobotsFollowsRFC9309(t *testing.T) {
 	long(t)
-	const groups = "User-agent: *\nDisallow: /all\nUser-agent: a\nUser-Agent: B\nDisallow: /own\nUser-agent: a\nDisallow: /more\n"
-	const paths = "\xEF\xBB\xBFuser-agent:x # c\r\ndisallow: /p\rAllow: /p/ok\nDisallow: *.gif$\nDisallow: /e$\nAllow: /\nDisallow: /%7Et/\n" +
-		"Disallow: /f/*/g\nDisallow: /\xC3\xA9\n"
+	const groups = "User-agent: *\nDisallow: /all\nUser-agent: a\nUser-Agent: B\nDisallow: /own\nUser-agent: a\n" +
+		"Disallow: /more\n"
+	const paths = "\xEF\xBB\xBFuser-agent:x # c\r\ndisallow: /p\rAllow: /p/ok\nDisallow: *.gif$\nDisallow: /e$\n" +
+		"Allow: /\nDisallow: /%7Et/\nDisallow: /f/*/g\nDisallow: /\xC3\xA9\n"
 	for _, c := range []struct {
 		name, file, agent, url string
 		exit                   int
 	}{
-		{"2.2.1 own group", groups, "a", "http://h.test/own", 1}, {"2.2.1 not that of all", groups, "a", "http://h.test/all", 0},
-		{"2.2.1 case", groups, "b", "/own/x", 1}, {"2.2.1 groups join", groups, "A", "/more", 1},
-		{"2.2.1 not listed", groups, "c", "/all", 1}, {"2.2.1 not listed, free", groups, "c", "/own", 0},
-		{"2.2.2 longest", paths, "x", "/p/ok/1", 0}, {"2.2.2 shorter", paths, "x", "/p/no", 1}, {"2.2.2 prefix", paths, "x", "/px", 1},
-		{"2.2.2 percent", paths, "x", "/~t/", 1}, {"2.2.2 octets", paths, "x", "/%c3%A9", 1}, {"2.2.2 case of paths", paths, "x", "/P", 0},
-		{"2.2.3 end", paths, "x", "/a/b.gif", 1}, {"2.2.3 not the end", paths, "x", "/a/b.gif?c", 0}, {"2.2.3 $", paths, "x", "/e", 1},
-		{"2.2.3 $ only", paths, "x", "/ef", 0}, {"2.2.3 *", paths, "x", "/f/1/2/g", 1}, {"2.2.2 tie allows", "user-agent: *\nallow: /x\ndisallow: /x", "x", "/x", 0},
+		{"2.2.1 own group", groups, "a", "http://h.test/own", 1},
+		{"2.2.1 not that of all", groups, "a", "http://h.test/all", 0}, {"2.2.1 case", groups, "b", "/own/x", 1},
+		{"2.2.1 groups join", groups, "A", "/more", 1}, {"2.2.1 not listed", groups, "c", "/all", 1},
+		{"2.2.1 not listed, free", groups, "c", "/own", 0}, {"2.2.2 longest", paths, "x", "/p/ok/1", 0},
+		{"2.2.2 shorter", paths, "x", "/p/no", 1}, {"2.2.2 prefix", paths, "x", "/px", 1},
+		{"2.2.2 percent", paths, "x", "/~t/", 1}, {"2.2.2 octets", paths, "x", "/%c3%A9", 1},
+		{"2.2.2 case of paths", paths, "x", "/P", 0}, {"2.2.3 end", paths, "x", "/a/b.gif", 1},
+		{"2.2.3 not the end", paths, "x", "/a/b.gif?c", 0}, {"2.2.3 $", paths, "x", "/e", 1},
+		{"2.2.3 $ only", paths, "x", "/ef", 0}, {"2.2.3 *", paths, "x", "/f/1/2/g", 1},
+		{"2.2.2 tie allows", "user-agent: *\nallow: /x\ndisallow: /x", "x", "/x", 0},
 		{"2.2.2 robots.txt itself", "User-agent: *\nDisallow: /", "x", "/robots.txt", 0}, {"2.3.1 empty", "", "x", "/x", 0},
-		{"rules without group", "Disallow: /\n", "x", "/x", 0}, {"whole header", groups, "Mozilla/5.0 (compatible; a/1.0; +http://a.test)", "/own", 1},
+		{"rules without group", "Disallow: /\n", "x", "/x", 0},
+		{"whole header", groups, "Mozilla/5.0 (compatible; a/1.0; +http://a.test)", "/own", 1},
 		{"binary", strings.Repeat("\x00\xff", 1000), "x", "/x", 0},
 		{"usage: no URL", groups, "a", "no url", 2}, {"usage: another scheme", groups, "a", "file:///etc/passwd", 2},
 	} {
@@ -58,15 +63,22 @@ func TestToolURLAgreesWithTheStandard(t *testing.T) {
 	for _, c := range [][2]string{
 		{`"input":"../b?x#y","base":"http://EXAMPLE.com/a/c"`, `{"href":"http://example.com/b?x#y"}`},
 		{`"input":"x","base":null`, `{"failure":true}`}, {`"input":"x"`, `{"failure":true}`},
-		{`"input":"","base":"http://h/p?q#f"`, `{"href":"http://h/p?q"}`}, {`"input":"http://h:80/","base":null`, `{"href":"http://h/"}`},
-		{`"input":"http://0x7f.1/"`, `{"href":"http://127.0.0.1/"}`}, {`"input":"http://2130706433"`, `{"href":"http://127.0.0.1/"}`},
-		{`"input":"http://[::ffff:127.0.0.1]/"`, `{"href":"http://[::ffff:7f00:1]/"}`}, {`"input":"http://1.2.3.4.5/"`, `{"failure":true}`},
-		{`"input":"http://a b/"`, `{"failure":true}`}, {`"input":"http://h:65536/"`, `{"failure":true}`}, {`"input":"http://"`, `{"failure":true}`},
-		{`"input":"http://xn--a.\u00df/"`, `{"failure":true}`}, {`"input":"http://b\u00fccher.de/\u00fc?\u00fc"`, `{"href":"http://xn--bcher-kva.de/%C3%BC?%C3%BC"}`},
+		{`"input":"","base":"http://h/p?q#f"`, `{"href":"http://h/p?q"}`},
+		{`"input":"http://h:80/","base":null`, `{"href":"http://h/"}`},
+		{`"input":"http://0x7f.1/"`, `{"href":"http://127.0.0.1/"}`},
+		{`"input":"http://2130706433"`, `{"href":"http://127.0.0.1/"}`},
+		{`"input":"http://[::ffff:127.0.0.1]/"`, `{"href":"http://[::ffff:7f00:1]/"}`},
+		{`"input":"http://1.2.3.4.5/"`, `{"failure":true}`}, {`"input":"http://a b/"`, `{"failure":true}`},
+		{`"input":"http://h:65536/"`, `{"failure":true}`}, {`"input":"http://"`, `{"failure":true}`},
+		{`"input":"http://xn--a.\u00df/"`, `{"failure":true}`},
+		{`"input":"http://b\u00fccher.de/\u00fc?\u00fc"`, `{"href":"http://xn--bcher-kva.de/%C3%BC?%C3%BC"}`},
 		{`"input":"http://h/\ud800?\udfff#\ud800x"`, `{"href":"http://h/%EF%BF%BD?%EF%BF%BD#%EF%BF%BDx"}`},
-		{`"input":"http://\ud800/"`, `{"failure":true}`}, {`"input":"http://h/\ud83d\ude00"`, `{"href":"http://h/%F0%9F%98%80"}`},
-		{`"input":"file:c:\\x\\..\\y"`, `{"href":"file:///c:/y"}`}, {`"input":"javascript:alert(1)"`, `{"href":"javascript:alert(1)"}`},
-		{`"input":" \u0000http:\\\\h\\a\tb\n "`, `{"href":"http://h/ab"}`}, {`"input":"http://u:p@h/%2e/%2E%2e/a"`, `{"href":"http://u:p@h/a"}`},
+		{`"input":"http://\ud800/"`, `{"failure":true}`},
+		{`"input":"http://h/\ud83d\ude00"`, `{"href":"http://h/%F0%9F%98%80"}`},
+		{`"input":"file:c:\\x\\..\\y"`, `{"href":"file:///c:/y"}`},
+		{`"input":"javascript:alert(1)"`, `{"href":"javascript:alert(1)"}`},
+		{`"input":" \u0000http:\\\\h\\a\tb\n "`, `{"href":"http://h/ab"}`},
+		{`"input":"http://u:p@h/%2e/%2E%2e/a"`, `{"href":"http://u:p@h/a"}`},
 	} {
 		in.WriteString("{" + c[0] + "}\n")
 		want.WriteString(c[1] + "\n")
@@ -75,8 +87,8 @@ func TestToolURLAgreesWithTheStandard(t *testing.T) {
 	if got.exit != 0 || got.stdout != want.String() {
 		t.Errorf("exit status %d %s\n got %s\nwant %s", got.exit, got.stderr, got.stdout, want.String())
 	}
-	if got := runWith(t, "{\"input\":\"http://h/\"}\nno JSON\n", "tool", "url"); got.exit != 1 || got.stdout != "{\"href\":\"http://h/\"}\n" ||
-		!strings.Contains(got.stderr, "line 2") {
+	if got := runWith(t, "{\"input\":\"http://h/\"}\nno JSON\n", "tool", "url"); got.exit != 1 ||
+		got.stdout != "{\"href\":\"http://h/\"}\n" || !strings.Contains(got.stderr, "line 2") {
 		t.Errorf("a broken line: %+v, want the answers before it and its number", got)
 	}
 }
@@ -93,7 +105,8 @@ func TestToolCanonLosesNoLine(t *testing.T) {
 }
 
 // malformedUnit opens everything and closes nothing; each has one link.
-const malformedUnit = "<a href=/l>x<div <p class=\"a'\" href=<<b><table><tr><td><select><option><math><b><i></p></x></b>&#x110000;&#0;&lt<!-- > -->\n"
+const malformedUnit = "<a href=/l>x<div <p class=\"a'\" " +
+	"href=<<b><table><tr><td><select><option><math><b><i></p></x></b>&#x110000;&#0;&lt<!-- > -->\n"
 
 // Whatever the file is, the tools end soon, without an error, in memory in proportion to it, and lose no link.
 func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
@@ -127,8 +140,8 @@ func TestToolsBearHugeAndMalformedHTML(t *testing.T) {
 				want = c.links
 			}
 			if got.exit != 0 || lines.n != want || got.took > patience {
-				t.Errorf("%s, %s: exit status %d, %d lines, %v; want 0, %d and at most %v", c.name, args[0], got.exit, lines.n, got.took,
-					want, patience)
+				t.Errorf("%s, %s: exit status %d, %d lines, %v; want 0, %d and at most %v", c.name, args[0], got.exit, lines.n,
+					got.took, want, patience)
 			}
 			within(t, c.name+", "+args[0], got.peak, memory)
 		}
@@ -145,10 +158,12 @@ func (c *lineCounter) Write(p []byte) (int, error) {
 
 func TestToolSimhashTellsTextsApart(t *testing.T) {
 	long(t)
-	words := "the quick brown fox jumps over the lazy dog and runs away into the dark wood where nobody ever found it again "
+	words := "the quick brown fox jumps over the lazy dog and runs away into the dark wood where nobody ever found it " +
+		"again "
 	a := inFile(t, "a.html", "<p>"+strings.Repeat(words, 3))
 	b := inFile(t, "b.html", "<html><body><p class=x>"+strings.Repeat(words, 3))
-	c := inFile(t, "c.html", "<p>something else entirely is written on this page about ships and the sea and what the sailors saw there")
+	c := inFile(t, "c.html", "<p>something else entirely is written on this page about ships and the sea and what the "+
+		"sailors saw there")
 	got := run(t, "tool", "simhash", a, b, c)
 	var hashes []string
 	for lines := bufio.NewScanner(strings.NewReader(got.stdout)); lines.Scan(); {
@@ -183,7 +198,8 @@ func TestToolWARCKnowsABrokenFile(t *testing.T) {
 	}
 	flipped := []byte(string(whole))
 	flipped[len(flipped)/2] ^= 0x55
-	for name, content := range map[string]string{"cut": string(whole[:len(whole)-20]), "flipped": string(flipped), "no WARC": "<html>"} {
+	for name, content := range map[string]string{"cut": string(whole[:len(whole)-20]), "flipped": string(flipped),
+		"no WARC": "<html>"} {
 		got := run(t, "tool", "warc", inFile(t, "x.warc.gz", content))
 		if got.exit != 1 || got.stdout == "" {
 			t.Errorf("%s: exit status %d, %q: want 1 and the fault", name, got.exit, got.stdout)

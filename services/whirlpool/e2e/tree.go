@@ -139,7 +139,8 @@ func (s *Tree) Job(id crawl.JobID, rules TreeRules) *crawl.Job {
 	job.ID, job.Seeds, job.Scope, job.AllowPrivate, job.Sitemaps = id, []string{s.URL + "/"}, crawl.ScopeHost, true, false
 	job.NearDuplicate, job.MaxPages, job.MaxDepth, job.Exclude = -1, 0, rules.Depth, rules.Patterns()
 	job.Politeness.Delay, job.Politeness.IPDelay = crawl.Duration(4*time.Millisecond), 0
-	job.Retry.Base, job.Retry.SlowMin, job.Retry.SlowMax = crawl.Duration(5*time.Millisecond), crawl.Duration(50*time.Millisecond), crawl.Duration(200*time.Millisecond)
+	job.Retry.Base, job.Retry.SlowMin, job.Retry.SlowMax = crawl.Duration(5*time.Millisecond),
+		crawl.Duration(50*time.Millisecond), crawl.Duration(200*time.Millisecond)
 	return &job
 }
 

@@ -46,9 +46,10 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{"nosuch", "", "nosuch"}, {"--nope", "", "--nope"}, {"tool nosuch", "", "nosuch"}, {"tool --nope", "", "--nope"},
-		{"tool url x y", "", "1 arg"}, {"tool url --nope", "", "--nope"}, {"tool canon x y", "", "1 arg"}, {"tool canon --nope", "", "--nope"},
-		{"tool robots", "", "3 arg"}, {"tool robots --nope", "", "--nope"}, {"tool robots /nowhere/r a /", "", "/nowhere/r"},
-		{"tool links %s", page, "--base"}, {"tool links --base no-url %s", page, "no-url"}, {"tool links --nope", "", "--nope"},
+		{"tool url x y", "", "1 arg"}, {"tool url --nope", "", "--nope"}, {"tool canon x y", "", "1 arg"},
+		{"tool canon --nope", "", "--nope"}, {"tool robots", "", "3 arg"}, {"tool robots --nope", "", "--nope"},
+		{"tool robots /nowhere/r a /", "", "/nowhere/r"}, {"tool links %s", page, "--base"},
+		{"tool links --base no-url %s", page, "no-url"}, {"tool links --nope", "", "--nope"},
 		{"tool text", "", "1 arg"}, {"tool text --nope %s", page, "--nope"}, {"tool simhash", "", "1 arg"},
 		{"tool simhash --nope %s", page, "--nope"}, {"tool warc", "", "1 arg"}, {"tool warc --nope", "", "--nope"},
 		{"crawl", "", "URL"}, {"crawl --nope http://h.test/", "", "--nope"}, {"crawl ftp://h.test/", "", "ftp://h.test/"},
@@ -56,10 +57,13 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 		{"crawl http://h.test/ --scope all", "", `scope "all"`}, {"crawl http://h.test/ --include (", "", `"("`},
 		{"crawl http://h.test/ --exclude a[", "", `"a["`}, {"crawl http://h.test/ --delay 5", "", "--delay"},
 		{"crawl http://h.test/ --max-body 3x", "", "--max-body"}, {"crawl http://h.test/ --dns no-address", "", "no-address"},
-		{"crawl http://h.test/ --proxy ftp://p", "", "proxy"}, {"crawl http://h.test/ --blacklist /nowhere/b", "", "/nowhere/b"},
-		{"crawl http://h.test/ --host-connections 0", "", "--host-connections"}, {"crawl http://h.test/ --concurrency 0", "", "--concurrency"},
-		{"crawl -c /nowhere/job.yml", "", "/nowhere/job.yml"}, {"crawl -c %s", job("sedes: [http://h.test/]\n"), "sedes"},
-		{"crawl -c %s", job(seeds + "limits: {max_boddy: 3}\n"), "max_boddy"}, {"crawl -c %s", job(seeds + "max_pages: many\n"), "many"},
+		{"crawl http://h.test/ --proxy ftp://p", "", "proxy"},
+		{"crawl http://h.test/ --blacklist /nowhere/b", "", "/nowhere/b"},
+		{"crawl http://h.test/ --host-connections 0", "", "--host-connections"},
+		{"crawl http://h.test/ --concurrency 0", "", "--concurrency"}, {"crawl -c /nowhere/job.yml", "", "/nowhere/job.yml"},
+		{"crawl -c %s", job("sedes: [http://h.test/]\n"), "sedes"},
+		{"crawl -c %s", job(seeds + "limits: {max_boddy: 3}\n"), "max_boddy"},
+		{"crawl -c %s", job(seeds + "max_pages: many\n"), "many"},
 		{"crawl -c %s", job(seeds + "politeness: {delay: soon}\n"), "soon"}, {"crawl -c %s", job("a: b: c"), "job.yml"},
 		{"crawl -c %s", job(seeds + "rules: [{name: r, fields: [{name: f, css: 'a[['}]}]\n"), "a[["},
 		{"crawl -c %s", job(seeds + "rules: [{name: r, fields: [{name: f, xpath: '//a['}]}]\n"), "//a["},
@@ -72,8 +76,10 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 			}
 		}
 		got := run(t, args...)
-		if got.exit != 2 || got.stdout != "" || !strings.Contains(got.stderr, c.want) || !strings.HasPrefix(got.stderr, "whirlpool: ") {
-			t.Errorf("whirlpool %s: exit status %d, %q, %q: want 2 and %q named", c.args, got.exit, got.stdout, got.stderr, c.want)
+		if got.exit != 2 || got.stdout != "" || !strings.Contains(got.stderr, c.want) ||
+			!strings.HasPrefix(got.stderr, "whirlpool: ") {
+			t.Errorf("whirlpool %s: exit status %d, %q, %q: want 2 and %q named", c.args, got.exit, got.stdout, got.stderr,
+				c.want)
 		}
 	}
 }
@@ -143,7 +149,8 @@ func TestFullDiskIsSaidAndLosesNothing(t *testing.T) {
 	if err := os.Symlink("/dev/full", file); err != nil {
 		t.Fatal(err)
 	}
-	c := crawler{exe: program, dir: dir, args: []string{"crawl", srv + "/", "--allow-private", "--delay", "0s", "--quiet", "-o", dir}}
+	c := crawler{exe: program, dir: dir,
+		args: []string{"crawl", srv + "/", "--allow-private", "--delay", "0s", "--quiet", "-o", dir}}
 	cmd := exec.Command(program, c.args...)
 	stderr, err := cmd.StderrPipe()
 	if err == nil {

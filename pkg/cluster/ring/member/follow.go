@@ -76,7 +76,8 @@ func (f *follower) look(ctx context.Context) (next time.Duration, err error) {
 		return f.create(ctx, v)
 	}
 	if v.Table.Partition() != f.m.cfg.Partition && f.m.cfg.Node.Name != "" {
-		return 0, fmt.Errorf("%w is partitioned by %s and this node is configured for %s: all nodes need the same", errHopeless, v.Table.Partition(), f.m.cfg.Partition)
+		return 0, fmt.Errorf("%w is partitioned by %s and this node is configured for %s: all nodes need the same",
+			errHopeless, v.Table.Partition(), f.m.cfg.Partition)
 	}
 	if err := f.m.adopt(v.Table); err != nil {
 		return 0, fmt.Errorf("%w: %w", errHopeless, err)
@@ -217,14 +218,16 @@ func (f *follower) say(before, after *ring.Table) {
 		was, known := before.Node(n.Name)
 		switch {
 		case !known || was.State == ring.Gone && n.State != ring.Gone:
-			f.m.log.Info("a node joins the ring", "node", n.Name, "address", n.Address, "weight", n.Weight, "epoch", after.Epoch())
+			f.m.log.Info("a node joins the ring", "node", n.Name, "address", n.Address, "weight", n.Weight,
+				"epoch", after.Epoch())
 		case was.Incarnation != n.Incarnation && n.State != ring.Gone:
 			f.m.log.Info("a node is back in the ring", "node", n.Name, "address", n.Address, "epoch", after.Epoch())
 		}
 	}
 	for _, n := range before.Nodes() {
 		if is, known := after.Node(n.Name); n.State != ring.Gone && (!known || is.State == ring.Gone && is.Incarnation == 0) {
-			f.m.log.Warn("a node is dead: the others recover what it owned", "node", n.Name, "address", n.Address, "grace", f.m.cfg.Grace, "epoch", after.Epoch())
+			f.m.log.Warn("a node is dead: the others recover what it owned", "node", n.Name, "address", n.Address,
+				"grace", f.m.cfg.Grace, "epoch", after.Epoch())
 		}
 	}
 }

@@ -36,7 +36,8 @@ func New(store Store, cfg Config) (*Member, error) {
 		return nil, fmt.Errorf("membership of a ring: %w", err)
 	}
 	clock := cfg.clock()
-	return &Member{cfg: cfg, log: cfg.log(), store: store, fence: fence{clock: clock}, sight: newSight(clock), watchers: map[chan struct{}]struct{}{}, fenced: true}, nil
+	return &Member{cfg: cfg, log: cfg.log(), store: store, fence: fence{clock: clock}, sight: newSight(clock),
+		watchers: map[chan struct{}]struct{}{}, fenced: true}, nil
 }
 
 // Table returns the newest table that is known; nil before the first. It may be old: see Fenced.
@@ -145,7 +146,8 @@ func (m *Member) acting() (Session, error) {
 }
 
 // errReplaced says that the store holds another ring than before: everything this node knows about owners is void.
-var errReplaced = errors.New("the ring was deleted, or created anew, while this node was a member of it: restart the node")
+var errReplaced = errors.New("the ring was deleted, or created anew, while this node was a member of it: restart the " +
+	"node")
 
 // adopt makes a table the newest one, unless there is a newer one.
 func (m *Member) adopt(t *ring.Table) error {

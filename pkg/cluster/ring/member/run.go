@@ -83,8 +83,9 @@ func (m *Member) live(ctx context.Context, s Session) error {
 		}
 	})
 	if m.cfg.Grace < s.Timeout() {
-		return fmt.Errorf("%w: grace time %v, and the store grants sessions a timeout of %v: want a grace time of at least the timeout, since a node's "+
-			"fetchers may go on for two thirds of it after its registration has gone, and others must not take over meanwhile", errHopeless, m.cfg.Grace,
+		return fmt.Errorf("%w: grace time %v, and the store grants sessions a timeout of %v: want a grace time of at least "+
+			"the timeout, since a node's fetchers may go on for two thirds of it after its registration has gone, and others "+
+			"must not take over meanwhile", errHopeless, m.cfg.Grace,
 			s.Timeout())
 	}
 	g.Go(func() error {
@@ -126,8 +127,8 @@ func (m *Member) register(ctx context.Context, s Session) error {
 		case errors.Is(err, ErrEnded):
 			return err
 		case errors.Is(err, ErrTaken) && !said:
-			m.log.Warn("waiting for the name of this node: it is registered by another session, which ends by itself if it was this node's; give "+
-				"every node a name of its own", "node", m.cfg.Node.Name, "reason", err)
+			m.log.Warn("waiting for the name of this node: it is registered by another session, which ends by itself if it "+
+				"was this node's; give every node a name of its own", "node", m.cfg.Node.Name, "reason", err)
 			said = true
 		case errors.Is(err, ErrDenied):
 			m.denied(err)

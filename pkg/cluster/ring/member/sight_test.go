@@ -73,10 +73,12 @@ func TestAnEndIsSeenInTimeWhateverIsLost(t *testing.T) {
 		end   func(stop func(), l *lossy)
 		late  bool
 	}{
-		"nothing is lost":                    {lossy: &lossy{}, end: func(stop func(), _ *lossy) { stop() }},
-		"no event arrives":                   {lossy: &lossy{deaf: true}, end: func(stop func(), _ *lossy) { stop() }},
-		"registrations cannot be read":       {lossy: &lossy{deaf: true}, end: func(stop func(), l *lossy) { l.blind.Store(true); stop() }},
-		"negative control: the store is old": {lossy: &lossy{deaf: true, stale: true}, end: func(stop func(), _ *lossy) { stop() }, late: true},
+		"nothing is lost":  {lossy: &lossy{}, end: func(stop func(), _ *lossy) { stop() }},
+		"no event arrives": {lossy: &lossy{deaf: true}, end: func(stop func(), _ *lossy) { stop() }},
+		"registrations cannot be read": {lossy: &lossy{deaf: true},
+			end: func(stop func(), l *lossy) { l.blind.Store(true); stop() }},
+		"negative control: the store is old": {lossy: &lossy{deaf: true, stale: true},
+			end: func(stop func(), _ *lossy) { stop() }, late: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

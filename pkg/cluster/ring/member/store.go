@@ -59,7 +59,8 @@ var (
 	ErrDenied   = errors.New("the ring's store does not let this program in")
 	ErrConflict = errors.New("the table has been changed by another writer")
 	ErrFenced   = error(fenced{})
-	ErrNoRing   = errors.New("the ring has not been created: the first node that joins does it, or `whirlpool ring create`")
+	ErrNoRing   = errors.New("the ring has not been created: the first node that joins does it, or `whirlpool ring " +
+		"create`")
 )
 
 // fenced is a ring.ErrFenced that this node found out by itself.

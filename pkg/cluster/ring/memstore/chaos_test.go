@@ -243,8 +243,10 @@ func (c *chaos) run() {
 	time.Sleep(5 * time.Minute)
 	for _, name := range names {
 		t := alive[name].Table()
-		if len(t.Moving()) > 0 || len(t.Nodes()) != len(names) || alive[name].Fenced() || t.Epoch() != alive["n0"].Table().Epoch() {
-			c.t.Errorf("%s: epoch %d, %v, counts %v, %d moving, fenced %v", name, t.Epoch(), t.Nodes(), t.Counts(), len(t.Moving()), alive[name].Fenced())
+		if len(t.Moving()) > 0 || len(t.Nodes()) != len(names) || alive[name].Fenced() ||
+			t.Epoch() != alive["n0"].Table().Epoch() {
+			c.t.Errorf("%s: epoch %d, %v, counts %v, %d moving, fenced %v", name, t.Epoch(), t.Nodes(), t.Counts(),
+				len(t.Moving()), alive[name].Fenced())
 		}
 	}
 	if c.server.Writes() != writes {
@@ -264,8 +266,8 @@ const (
 
 func chaosOf(t *testing.T, seed uint64, fault string) *chaos {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &chaos{t: t, server: memstore.New(timeout), rnd: rand.New(rand.NewPCG(seed, 0)), fault: fault, began: time.Now(), ctx: ctx,
-		eyes: map[string]*eyes{}, inFlight: map[int]map[string]int{}}
+	c := &chaos{t: t, server: memstore.New(timeout), rnd: rand.New(rand.NewPCG(seed, 0)), fault: fault, began: time.Now(),
+		ctx: ctx, eyes: map[string]*eyes{}, inFlight: map[int]map[string]int{}}
 	c.run()
 	cancel()
 	c.wg.Wait()

@@ -8,7 +8,8 @@ import (
 
 // Sources are the texts of the files of pkg/crawl that declare what a job is made of.
 func Sources(root string) (sources [][]byte, err error) {
-	for _, name := range []string{"job.go", "jobrequests.go", "jobnetwork.go", "jobselect.go", "joblifecycle.go", "plugins.go", "render.go", "jobrevisit.go", "topic.go"} {
+	for _, name := range []string{"job.go", "jobextract.go", "jobrequests.go", "jobnetwork.go", "jobselect.go",
+		"joblifecycle.go", "plugins.go", "render.go", "jobrevisit.go", "topic.go"} {
 		source, err := os.ReadFile(filepath.Join(root, "pkg", "crawl", name))
 		if err != nil {
 			return nil, fmt.Errorf("describe the job file: %w", err)

@@ -27,7 +27,8 @@ func TestTheDescriptionsAreFresh(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(name)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what crawl.Job says (%v): run `go generate ./pkg/control/jobfile` and commit it", strings.TrimPrefix(name, root+"/"), err)
+			t.Errorf("%s is not what crawl.Job says (%v): run `go generate ./pkg/control/jobfile` and commit it",
+				strings.TrimPrefix(name, root+"/"), err)
 		}
 	}
 }
@@ -96,7 +97,8 @@ func TestExamplesAreTaken(t *testing.T) {
 		if err == nil {
 			err = job.Validate()
 		}
-		if err == nil && strings.HasPrefix(k.Path, "rules.") && (strings.Count(k.Path, ".") == 1 || strings.HasSuffix(k.Path, "css")) {
+		if err == nil && strings.HasPrefix(k.Path, "rules.") &&
+			(strings.Count(k.Path, ".") == 1 || strings.HasSuffix(k.Path, "css")) {
 			_, err = parser.CompileRules(job.Rules)
 		}
 		if err != nil {
@@ -249,10 +251,11 @@ func TestEnumsAreThoseOfTheProgram(t *testing.T) {
 // The schema and the program agree.
 func TestTheSchemaRefusesWhatTheProgramRefuses(t *testing.T) {
 	s := schema(t)
-	for _, file := range []string{"sseds: [a]", "max_pages: -1", "max_pages: 1.5", "max_depth: -2", "near_duplicate: 8", "scope: world",
-		"politeness: {delay: 5}", "politeness: {delay: fast}", "politeness: {host_connections: 0}", "limits: {max_body: huge}", "limits: {max_body: 0}",
-		"retry: {max: -1}", "seeds: http://a/", "sitemaps: maybe", "rules: [{links: [{match: x, weight: 10}]}]",
-		"rules: [{fields: [{name: x, css: h1, type: colour}]}]", "rules: [{colour: red}]", "limits: 3"} {
+	for _, file := range []string{"sseds: [a]", "max_pages: -1", "max_pages: 1.5", "max_depth: -2", "near_duplicate: 8",
+		"scope: world", "politeness: {delay: 5}", "politeness: {delay: fast}", "politeness: {host_connections: 0}",
+		"limits: {max_body: huge}", "limits: {max_body: 0}", "retry: {max: -1}", "seeds: http://a/", "sitemaps: maybe",
+		"rules: [{links: [{match: x, weight: 10}]}]", "rules: [{fields: [{name: x, css: h1, type: colour}]}]",
+		"rules: [{colour: red}]", "limits: 3"} {
 		job, err := jobfile.Parse([]byte("id: x\nseeds: [a.example]\n" + file))
 		if strings.HasPrefix(file, "seeds") {
 			job, err = jobfile.Parse([]byte(file))
@@ -315,7 +318,8 @@ func TestJobFilesInTheDocumentsAreTaken(t *testing.T) {
 // A key without a comment is named, with what to do.
 func TestAKeyWithoutCommentIsNamed(t *testing.T) {
 	_, err := Keys([]byte("package crawl\ntype Job struct { ID string // name\n}"))
-	if err == nil || !strings.Contains(err.Error(), "seeds") || !strings.Contains(err.Error(), "go generate ./pkg/control/jobfile") {
+	if err == nil || !strings.Contains(err.Error(), "seeds") ||
+		!strings.Contains(err.Error(), "go generate ./pkg/control/jobfile") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -66,7 +66,8 @@ func Keys(sources ...[]byte) ([]Key, error) {
 	}
 	keys := d.section(reflect.TypeFor[crawl.Job](), reflect.ValueOf(crawl.DefaultJob()), "")
 	if len(d.missing) > 0 {
-		return nil, fmt.Errorf("no comment in pkg/crawl says what these keys mean: %s; write one, then `go generate ./pkg/control/jobfile`",
+		return nil, fmt.Errorf("no comment in pkg/crawl says what these keys mean: %s; write one, then `go generate "+
+			"./pkg/control/jobfile`",
 			strings.Join(d.missing, ", "))
 	}
 	return keys, nil

@@ -46,7 +46,8 @@ func table(b *strings.Builder, keys []Key) {
 				map[bool]string{true: "s, a list"}[k.Type.Kind() == reflect.Slice])
 			continue
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, cell(k.Doc), code(format(k.Default)), cell(k.allowed()), code(k.example()))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, cell(k.Doc), code(format(k.Default)), cell(k.allowed()),
+			code(k.example()))
 	}
 }
 

@@ -71,7 +71,8 @@ const (
 func Schema(keys []Key) ([]byte, error) {
 	root := object(keys)
 	root.Schema, root.Title = "https://json-schema.org/draft/2020-12/schema", "Whirlpool job file"
-	root.Description = "Made of the program by `go generate ./pkg/control/jobfile`; docs/jobfile.md says the same for people."
+	root.Description = "Made of the program by `go generate ./pkg/control/jobfile`; docs/jobfile.md says the same for " +
+		"people."
 	compact, err := plain(root)
 	if err != nil {
 		return nil, fmt.Errorf("schema of the job file: %w", err)

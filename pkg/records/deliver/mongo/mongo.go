@@ -42,7 +42,8 @@ const askTime = time.Minute
 
 // New makes a receiver. It asks nothing.
 func New(opt Options) (*Receiver, error) {
-	o := options.Client().ApplyURI(opt.URL).SetAppName("whirlpool output").SetServerSelectionTimeout(15 * time.Second).SetTimeout(askTime)
+	o := options.Client().ApplyURI(opt.URL).SetAppName("whirlpool output").SetServerSelectionTimeout(
+		15 * time.Second).SetTimeout(askTime)
 	if err := o.Validate(); err != nil {
 		return nil, errors.New("the address of the database is none: want mongodb://USER:PASSWORD@HOST/")
 	}
@@ -54,7 +55,8 @@ func New(opt Options) (*Receiver, error) {
 		return nil, errors.New("the address of the database is none: want mongodb://USER:PASSWORD@HOST/")
 	}
 	db := client.Database(opt.Database)
-	return &Receiver{client: client, rows: db.Collection(opt.Collection), of: db.Collection(opt.Collection + "_outputs")}, nil
+	return &Receiver{client: client, rows: db.Collection(opt.Collection), of: db.Collection(opt.Collection + "_outputs")},
+		nil
 }
 
 // Same implements deliver.Receiver.
@@ -86,7 +88,8 @@ func (r *Receiver) Begin(ctx context.Context, to *deliver.Remote, rows int64) (l
 	if err := r.state(ctx, to.Owner, rows, false); err != nil {
 		return false, err
 	}
-	if _, err := r.rows.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "output", Value: 1}, {Key: "number", Value: 1}}}); err != nil {
+	if _, err := r.rows.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "output", Value: 1}, {Key: "number", Value: 1}}}); err != nil {
 		return false, err
 	}
 	behind := bson.D{{Key: "output", Value: r.output}, {Key: "number", Value: bson.D{{Key: "$gt", Value: rows}}}}
@@ -106,7 +109,8 @@ func (r *Receiver) state(ctx context.Context, owner string, rows int64, complete
 	if owner != "" {
 		set = append(set, bson.E{Key: "owner", Value: owner})
 	}
-	_, err := r.of.UpdateOne(ctx, bson.D{{Key: "_id", Value: r.output}}, bson.D{{Key: "$set", Value: set}}, options.UpdateOne().SetUpsert(true))
+	_, err := r.of.UpdateOne(ctx, bson.D{{Key: "_id", Value: r.output}}, bson.D{{Key: "$set", Value: set}},
+		options.UpdateOne().SetUpsert(true))
 	return err
 }
 

@@ -48,7 +48,8 @@ func (c *collection) Remote(t testing.TB) *deliver.Remote {
 
 func (c *collection) Rows(t testing.TB) (out []string) {
 	t.Helper()
-	cursor, err := c.db.Collection("pages").Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "number", Value: 1}}))
+	cursor, err := c.db.Collection("pages").Find(t.Context(), bson.D{},
+		options.Find().SetSort(bson.D{{Key: "number", Value: 1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,8 @@ func TestHostileDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &deliver.Batch{First: 1}
-	for _, row := range []string{`{"fields":{"$date":"x","a.b":1,"\u0000":2,"$oid":{"$numberLong":"z"}}}`, `{"n":1e999}`, `[1]`, `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`,
+	for _, row := range []string{`{"fields":{"$date":"x","a.b":1,"\u0000":2,"$oid":{"$numberLong":"z"}}}`, `{"n":1e999}`,
+		`[1]`, `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`,
 		`{"t":"` + strings.Repeat("x", 17<<20) + `"}`} {
 		b.Rows = append(b.Rows, deliver.Row{URL: "https://a.test/", JSON: []byte(row)})
 	}
@@ -100,7 +102,8 @@ func TestHostileDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	faults, err := c.db.Collection("pages").CountDocuments(t.Context(), bson.D{{Key: "fault", Value: bson.D{{Key: "$exists", Value: true}}}})
+	faults, err := c.db.Collection("pages").CountDocuments(t.Context(),
+		bson.D{{Key: "fault", Value: bson.D{{Key: "$exists", Value: true}}}})
 	all, err2 := c.db.Collection("pages").CountDocuments(t.Context(), bson.D{})
 	if err != nil || err2 != nil || faults != 3 || all != 5 {
 		t.Errorf("%d faults in %d documents, %v, %v", faults, all, err, err2)
@@ -108,7 +111,8 @@ func TestHostileDocuments(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	if _, err := mongo.New(mongo.Options{URL: "mongodb://u:geheim@:x/", Database: "d", Collection: "c"}); err == nil || strings.Contains(err.Error(), "geheim") {
+	if _, err := mongo.New(mongo.Options{URL: "mongodb://u:geheim@:x/", Database: "d", Collection: "c"}); err == nil ||
+		strings.Contains(err.Error(), "geheim") {
 		t.Errorf("%v", err)
 	}
 }

@@ -31,7 +31,8 @@ func (r *Receiver) Take(ctx context.Context, b *deliver.Batch) error {
 		} else {
 			doc = append(doc, bson.E{Key: "record", Value: record})
 		}
-		models = append(models, mongo.NewReplaceOneModel().SetFilter(bson.D{{Key: "_id", Value: r.id(number)}}).SetReplacement(doc).SetUpsert(true))
+		models = append(models, mongo.NewReplaceOneModel().SetFilter(bson.D{{Key: "_id",
+			Value: r.id(number)}}).SetReplacement(doc).SetUpsert(true))
 	}
 	_, err := r.rows.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 	return err

@@ -128,13 +128,16 @@ func (r *Receiver) Begin(ctx context.Context, to *deliver.Remote, rows int64) (l
 			}
 			if rows > 0 {
 				var there bool
-				err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+r.table+" WHERE output = $1 AND number = $2)", r.output, rows).Scan(&there)
+				err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+r.table+" WHERE output = $1 AND number = $2)", r.output,
+					rows).Scan(&there)
 				if lost = !there; err != nil {
 					return err
 				}
 			}
-			_, err = tx.Exec(ctx, "INSERT INTO "+r.of+" (output, owner, rows, complete, updated) VALUES ($1, $2, $3, false, now())"+
-				" ON CONFLICT (output) DO UPDATE SET owner = excluded.owner, rows = excluded.rows, complete = false, updated = now()", r.output, to.Owner, rows)
+			_, err = tx.Exec(ctx, "INSERT INTO "+r.of+
+				" (output, owner, rows, complete, updated) VALUES ($1, $2, $3, false, now())"+
+				" ON CONFLICT (output) DO UPDATE SET owner = excluded.owner, rows = excluded.rows, complete = false, updated = "+
+				"now()", r.output, to.Owner, rows)
 			return err
 		})
 	})
@@ -145,14 +148,17 @@ func (r *Receiver) Begin(ctx context.Context, to *deliver.Remote, rows int64) (l
 // such a table, and tries again.
 func (r *Receiver) makeTables(ctx context.Context, c *pgx.Conn) error {
 	var there bool
-	err := c.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL", r.table, r.of).Scan(&there)
+	err := c.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL", r.table,
+		r.of).Scan(&there)
 	if err != nil || there {
 		return err
 	}
 	for range 3 {
-		_, err = c.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+r.table+" (output text NOT NULL, number bigint NOT NULL, url text NOT NULL,"+
+		_, err = c.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+r.table+
+			" (output text NOT NULL, number bigint NOT NULL, url text NOT NULL,"+
 			" fetched_at timestamptz NOT NULL, record jsonb, fault text, PRIMARY KEY (output, number));"+
-			" CREATE TABLE IF NOT EXISTS "+r.of+" (output text PRIMARY KEY, owner text NOT NULL, rows bigint NOT NULL, complete boolean NOT NULL,"+
+			" CREATE TABLE IF NOT EXISTS "+r.of+
+			" (output text PRIMARY KEY, owner text NOT NULL, rows bigint NOT NULL, complete boolean NOT NULL,"+
 			" updated timestamptz NOT NULL)")
 		if err == nil {
 			return nil
@@ -164,7 +170,8 @@ func (r *Receiver) makeTables(ctx context.Context, c *pgx.Conn) error {
 // End implements deliver.Receiver.
 func (r *Receiver) End(ctx context.Context, rows int64) error {
 	return r.connected(ctx, func(c *pgx.Conn) error {
-		_, err := c.Exec(ctx, "UPDATE "+r.of+" SET rows = $2, complete = true, updated = now() WHERE output = $1", r.output, rows)
+		_, err := c.Exec(ctx, "UPDATE "+r.of+" SET rows = $2, complete = true, updated = now() WHERE output = $1", r.output,
+			rows)
 		return err
 	})
 }

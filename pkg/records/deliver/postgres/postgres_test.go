@@ -63,7 +63,8 @@ func (p *table) Rows(t testing.TB) (out []string) {
 	}
 	var noted int64
 	var complete bool
-	if err := p.conn.QueryRow(t.Context(), "SELECT rows, complete FROM "+p.name+"_outputs WHERE output = 'job/node'").Scan(&noted, &complete); err != nil ||
+	if err := p.conn.QueryRow(t.Context(),
+		"SELECT rows, complete FROM "+p.name+"_outputs WHERE output = 'job/node'").Scan(&noted, &complete); err != nil ||
 		noted != int64(len(out)) || !complete {
 		t.Fatalf("%d rows; noted: %d, complete %v, %v", len(out), noted, complete, err)
 	}
@@ -91,21 +92,24 @@ func TestRowsThatTheDatabaseRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &deliver.Batch{First: 1, Rows: []deliver.Row{{URL: "https://a.test/1", JSON: []byte(`{"n":1}`)},
-		{URL: "https://a.test/2", JSON: []byte(`{"n":1e999999}`)}, {URL: "https://a.test/3", JSON: []byte(`{"n":"\u0000\ud800","\u0000":1}`)}}}
+		{URL: "https://a.test/2", JSON: []byte(`{"n":1e999999}`)},
+		{URL: "https://a.test/3", JSON: []byte(`{"n":"\u0000\ud800","\u0000":1}`)}}}
 	for range 2 {
 		if err := to.Receiver.Take(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var faults, rows int
-	if err := p.conn.QueryRow(t.Context(), "SELECT count(fault), count(*) FROM "+p.name+" WHERE (record IS NULL) = (fault IS NOT NULL)").Scan(&faults, &rows); err != nil ||
+	if err := p.conn.QueryRow(t.Context(), "SELECT count(fault), count(*) FROM "+p.name+
+		" WHERE (record IS NULL) = (fault IS NOT NULL)").Scan(&faults, &rows); err != nil ||
 		faults != 1 || rows != 3 {
 		t.Errorf("%d faults in %d rows, %v", faults, rows, err)
 	}
 }
 
 func TestAddresses(t *testing.T) {
-	for _, opt := range []postgres.Options{{URL: "postgres://u:geheim@h:x/d", Table: "t"}, {URL: "postgres://u:geheim@h/d", Table: "t; DROP"}, {URL: "::", Table: "t"}} {
+	for _, opt := range []postgres.Options{{URL: "postgres://u:geheim@h:x/d", Table: "t"},
+		{URL: "postgres://u:geheim@h/d", Table: "t; DROP"}, {URL: "::", Table: "t"}} {
 		if _, err := postgres.New(opt); err == nil || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%+v: %v", opt, err)
 		}
@@ -114,7 +118,8 @@ func TestAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Begin(t.Context(), &deliver.Remote{}, 0); err == nil || !strings.Contains(err.Error(), "loopback") || strings.Contains(err.Error(), "geheim") {
+	if _, err := r.Begin(t.Context(), &deliver.Remote{}, 0); err == nil || !strings.Contains(err.Error(), "loopback") ||
+		strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a private address: %v", err)
 	}
 }

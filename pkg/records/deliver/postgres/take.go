@@ -37,7 +37,8 @@ func (r *Receiver) insertOne(ctx context.Context, c *pgx.Conn, number int64, row
 		return err
 	}
 	_, err = c.Exec(ctx, "INSERT INTO "+r.table+" (output, number, url, fetched_at, fault) VALUES ($1, $2, $3, $4, $5)"+
-		" ON CONFLICT (output, number) DO UPDATE SET url = excluded.url, fetched_at = excluded.fetched_at, record = NULL, fault = excluded.fault",
+		" ON CONFLICT (output, number) DO UPDATE SET url = excluded.url, fetched_at = excluded.fetched_at, record = NULL, "+
+		"fault = excluded.fault",
 		r.output, number, row[0].URL, time.UnixMilli(row[0].FetchedMS), told(err))
 	return err
 }
@@ -56,8 +57,10 @@ func (r *Receiver) insert(ctx context.Context, c *pgx.Conn, first int64, rows []
 		records[i] = string(storable(rows[i].JSON))
 	}
 	_, err := c.Exec(ctx, "INSERT INTO "+r.table+" (output, number, url, fetched_at, record)"+
-		" SELECT $1, n, u, t, j::jsonb FROM unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[]) AS rows (n, u, t, j)"+
-		" ON CONFLICT (output, number) DO UPDATE SET url = excluded.url, fetched_at = excluded.fetched_at, record = excluded.record, fault = NULL",
+		" SELECT $1, n, u, t, j::jsonb FROM unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[]) AS rows (n, u, "+
+		"t, j)"+
+		" ON CONFLICT (output, number) DO UPDATE SET url = excluded.url, fetched_at = excluded.fetched_at, record = "+
+		"excluded.record, fault = NULL",
 		r.output, numbers, urls, times, records)
 	return err
 }

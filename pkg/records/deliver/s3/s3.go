@@ -94,8 +94,9 @@ func transport(allowPrivate bool) *http.Transport {
 	if !allowPrivate {
 		d.ControlContext = netguard.Control
 	}
-	return &http.Transport{DialContext: d.DialContext, TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: 2 * time.Minute,
-		MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, DisableCompression: true}
+	return &http.Transport{DialContext: d.DialContext, TLSHandshakeTimeout: 15 * time.Second,
+		ResponseHeaderTimeout: 2 * time.Minute, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
+		DisableCompression: true}
 }
 
 func encryption(kind string) (encrypt.ServerSide, error) {
@@ -111,7 +112,8 @@ func encryption(kind string) (encrypt.ServerSide, error) {
 }
 
 // Put implements deliver.Bucket.
-func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size int64, contentType string) (string, error) {
+func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size int64,
+	contentType string) (string, error) {
 	info, err := b.client.PutObject(ctx, b.opt.Bucket, key, body, size, minio.PutObjectOptions{ContentType: contentType,
 		StorageClass: b.opt.StorageClass, ServerSideEncryption: b.sse, PartSize: b.opt.PartSize, SendContentMd5: true})
 	if err != nil {
@@ -143,7 +145,8 @@ func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 func (b *Bucket) Keys(ctx context.Context, prefix string, limit int) (out []string, err error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the listing
 	defer cancel()
-	for o := range b.client.ListObjects(ctx, b.opt.Bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: limit}) {
+	for o := range b.client.ListObjects(ctx, b.opt.Bucket,
+		minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: limit}) {
 		if o.Err != nil {
 			return nil, b.told(o.Err)
 		}

@@ -23,7 +23,8 @@ import (
 
 func bucket(t testing.TB, s *servicetest.S3, change func(*s3.Options)) *s3.Bucket {
 	t.Helper()
-	opt := s3.Options{Endpoint: "http://" + s.Address, Bucket: "pages", AccessKey: "whirlpool", SecretKey: "whirlpool", AllowPrivate: true, PartSize: 5 << 20}
+	opt := s3.Options{Endpoint: "http://" + s.Address, Bucket: "pages", AccessKey: "whirlpool", SecretKey: "whirlpool",
+		AllowPrivate: true, PartSize: 5 << 20}
 	if change != nil {
 		change(&opt)
 	}
@@ -58,7 +59,8 @@ func (p place) Wipe(t testing.TB) bool {
 
 func TestSuite(t *testing.T) {
 	s := servicetest.StartS3(t, "pages")
-	delivertest.Suite(t, delivertest.Options{Seeds: 1}, func(t *testing.T) delivertest.Place { return place{s, t.Name() + "/"} })
+	delivertest.Suite(t, delivertest.Options{Seeds: 1},
+		func(t *testing.T) delivertest.Place { return place{s, t.Name() + "/"} })
 }
 
 // A store that is killed while parts are sent: when it runs again, the manifest lists the objects that are there, and

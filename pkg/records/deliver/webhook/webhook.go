@@ -66,8 +66,9 @@ func (r *Receiver) Close() error {
 // Take implements deliver.Receiver.
 func (r *Receiver) Take(ctx context.Context, b *deliver.Batch) error {
 	content, id := Event(b)
-	answer, err := webhook.Post(ctx, r.client, r.opt.URL, &webhook.Message{ID: id, Content: content, Secrets: r.opt.Secrets,
-		Agent: "Whirlpool/" + crawl.Version, Now: time.Now()})
+	answer, err := webhook.Post(ctx, r.client, r.opt.URL,
+		&webhook.Message{ID: id, Content: content, Secrets: r.opt.Secrets,
+			Agent: "Whirlpool/" + crawl.Version, Now: time.Now()})
 	if err != nil && answer != "" {
 		err = fmt.Errorf("%w: %.200q", err, answer)
 	}
@@ -94,7 +95,8 @@ func Event(b *deliver.Batch) (content []byte, id string) {
 	if len(b.Rows) > 0 {
 		at = time.UnixMilli(b.Rows[len(b.Rows)-1].FetchedMS).UTC()
 	}
-	content = fmt.Appendf(nil, `{"specversion":"1.0","id":%q,"source":"whirlpool","type":%q,"time":%q,"subject":%s,"datacontenttype":"application/json","data":`,
+	content = fmt.Appendf(nil,
+		`{"specversion":"1.0","id":%q,"source":"whirlpool","type":%q,"time":%q,"subject":%s,"datacontenttype":"application/json","data":`,
 		id, Type, at.Format("2006-01-02T15:04:05.000Z"), quoted(b.Job+"/"+b.Node))
 	return append(append(content, data...), '}'), id
 }

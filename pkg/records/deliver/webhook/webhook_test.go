@@ -85,7 +85,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 func (r *receiver) Remote(testing.TB) *deliver.Remote {
-	return &deliver.Remote{Receiver: webhook.New(webhook.Options{URL: r.url, Secrets: []string{"geheim"}, AllowPrivate: true}), Where: r.url}
+	return &deliver.Remote{Receiver: webhook.New(webhook.Options{URL: r.url, Secrets: []string{"geheim"},
+		AllowPrivate: true}), Where: r.url}
 }
 
 // Rows are those up to the last number of the last batch: what was taken back is overwritten by what came since.
@@ -121,7 +122,10 @@ func TestDeliveredOnceByID(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "why not", http.StatusTeapot) }))
+	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		http.Error(w, "why not", http.StatusTeapot)
+	}))
 	defer gone.Close()
 	for want, opt := range map[string]webhook.Options{
 		"loopback":       {URL: gone.URL + "/?token=geheim"},

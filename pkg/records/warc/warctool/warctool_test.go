@@ -31,7 +31,8 @@ func TestOutput(t *testing.T) {
 		ok            bool
 		want          string // %q: the file
 	}{
-		{"good", good, true, `{"file":%q,"records":1,"by_type":{"metadata":1},"bytes":` + fmt.Sprint(len(good)) + `,"faults":0}` + "\n"},
+		{"good", good, true, `{"file":%q,"records":1,"by_type":{"metadata":1},"bytes":` + fmt.Sprint(len(good)) +
+			`,"faults":0}` + "\n"},
 		{"bad", strings.Replace(good, "2026-01-02T", "2026-01-02 ", 1), false,
 			`{"fault":"date","offset":0,"record":1,"type":"metadata","id":"<urn:x:1>","detail":"warc-date: \"2026-01-02 03:04:05Z\" is not a W3C date in UTC"}` +
 				"\n" + `{"file":%q,"records":1,"by_type":{"metadata":1},"bytes":` + fmt.Sprint(len(good)) + `,"faults":1}` + "\n"},
@@ -53,7 +54,8 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestErrors(t *testing.T) {
-	if ok, err := warctool.Run(filepath.Join(t.TempDir(), "none"), new(bytes.Buffer)); ok || !errors.Is(err, fs.ErrNotExist) {
+	if ok, err := warctool.Run(filepath.Join(t.TempDir(), "none"), new(bytes.Buffer)); ok ||
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v, %v", ok, err)
 	}
 	if ok, err := warctool.Run(t.TempDir(), new(bytes.Buffer)); ok || err == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 )
 
-var prose = strings.Repeat("A crawler that meets the same text twice should notice, whatever the markup around it says. ", 5)
+var prose = strings.Repeat("A crawler that meets the same text twice should notice, whatever the markup around it "+
+	"says. ", 5)
 
 func write(t *testing.T, name, content string) string {
 	t.Helper()
@@ -49,7 +50,8 @@ func TestMarkupDoesNotChangeTheSimhash(t *testing.T) {
 		t.Fatalf("%d lines for %d files: %s", len(got), len(files), out.String())
 	}
 	for i, g := range got {
-		if g.File != files[i] || g.Simhash != got[0].Simhash || len(g.Simhash) != 16 || g.Features != len(strings.Fields(prose)) {
+		if g.File != files[i] || g.Simhash != got[0].Simhash || len(g.Simhash) != 16 ||
+			g.Features != len(strings.Fields(prose)) {
 			t.Errorf("line %d: %+v, want %s of %s", i, g, got[0].Simhash, files[i])
 		}
 	}

@@ -43,7 +43,8 @@ func TestTextIsOneLine(t *testing.T) {
 
 func TestMistakesNameWhatIsWrong(t *testing.T) {
 	var out strings.Builder
-	if err := RunLinks("no base", write(t, doc), &out); err == nil || !strings.Contains(err.Error(), `base URL "no base"`) {
+	if err := RunLinks("no base", write(t, doc), &out); err == nil ||
+		!strings.Contains(err.Error(), `base URL "no base"`) {
 		t.Errorf("error %v", err)
 	}
 	if err := RunText("/nowhere/page.html", &out); err == nil || !strings.Contains(err.Error(), "/nowhere/page.html") {

@@ -135,8 +135,8 @@ func Recall(pages []Page, share float64, rounds int) (n Recognised) {
 }
 
 func (r *report) recall(n Recognised) {
-	r.line("copies with %.0f %% of their words changed: %d, within %d bits %d (%.3f), confirmed %d (%.3f)", 100*editedShare,
-		n.Copies, near, n.Near, float64(n.Near)/float64(n.Copies), n.Confirmed, n.Share())
+	r.line("copies with %.0f %% of their words changed: %d, within %d bits %d (%.3f), confirmed %d (%.3f)",
+		100*editedShare, n.Copies, near, n.Near, float64(n.Near)/float64(n.Copies), n.Confirmed, n.Share())
 }
 
 // Pairs counts pairs of texts.

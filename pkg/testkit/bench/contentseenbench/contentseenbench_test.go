@@ -45,7 +45,8 @@ func TestReportRuns(t *testing.T) {
 	if err := run(&out, []uint64{100, 300}, files); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"texts: 5 ", "pairs of distinct texts: 10, ", "200 copies claimed at once: 1 original", "\n       300 "} {
+	for _, want := range []string{"texts: 5 ", "pairs of distinct texts: 10, ", "200 copies claimed at once: 1 original",
+		"\n       300 "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out.String())
 		}

@@ -155,7 +155,8 @@ func (b *bench) drain(ctx context.Context) error {
 	}
 	g.Go(func() error { return pipeline.Run(run, b.bus, cfg("fetcher", crawl.TopicFetch, 4), fetch{}) })
 	g.Go(func() error {
-		return pipeline.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, outcomeWorkers), counted{b.f.Outcomes(), b, stop})
+		return pipeline.Run(run, b.bus, cfg("frontier.outcome", crawl.TopicOutcome, outcomeWorkers),
+			counted{b.f.Outcomes(), b, stop})
 	})
 	g.Go(func() error { return b.f.Run(run) })
 	err := g.Wait()

@@ -19,7 +19,8 @@ var (
 // go test ./pkg/testkit/bench/frontierbench -v -urls 1000000 -hosts 100000 measures.
 func TestEveryURLIsLeasedAndEnds(t *testing.T) {
 	var report bytes.Buffer
-	if err := frontierbench.Run(context.Background(), t.TempDir(), *urls, *hosts, io.MultiWriter(&report, os.Stderr)); err != nil {
+	if err := frontierbench.Run(context.Background(), t.TempDir(), *urls, *hosts,
+		io.MultiWriter(&report, os.Stderr)); err != nil {
 		t.Fatal(err)
 	}
 	if report.Len() == 0 {

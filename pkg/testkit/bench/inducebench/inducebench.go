@@ -230,12 +230,14 @@ func equal(got any, want string) bool {
 			return v == got
 		}
 	}
-	return strings.Join(strings.Fields(text), " ") == want || strings.HasSuffix(text, "T00:00:00Z") && strings.TrimSuffix(text, "T00:00:00Z") == want
+	return strings.Join(strings.Fields(text), " ") == want || strings.HasSuffix(text, "T00:00:00Z") &&
+		strings.TrimSuffix(text, "T00:00:00Z") == want
 }
 
 // Print writes a line a family, and the sums.
 func Print(w io.Writer, out []Outcome) error {
-	if _, err := fmt.Fprintf(w, "%-10s %9s %7s %7s %8s %6s %6s\n", "", "templates", "right", "wrong", "missing", "F1", "worst"); err != nil {
+	if _, err := fmt.Fprintf(w, "%-10s %9s %7s %7s %8s %6s %6s\n", "", "templates", "right", "wrong", "missing", "F1",
+		"worst"); err != nil {
 		return err
 	}
 	for from := 0; from < len(out); {
@@ -257,7 +259,8 @@ func line(w io.Writer, name string, out []Outcome) error {
 		sum.Add(out[i].Count)
 		worst = min(worst, out[i].Count.F1())
 	}
-	_, err := fmt.Fprintf(w, "%-10s %9d %7d %7d %8d %6.3f %6.3f\n", name, len(out), sum.Right, sum.Wrong, sum.Missing, sum.F1(), worst)
+	_, err := fmt.Fprintf(w, "%-10s %9d %7d %7d %8d %6.3f %6.3f\n", name, len(out), sum.Right, sum.Wrong, sum.Missing,
+		sum.F1(), worst)
 	return err
 }
 

@@ -25,18 +25,20 @@ func Revisits(ctx context.Context, dir string, n, visits int64, w io.Writer) err
 // read, learns that it changed or not, and is put with its next time. It prints the rate of each decade and of each
 // quarter of the visits. CPU time and memory are those of this process.
 func RevisitsIn(ctx context.Context, r crawl.Revisits, n, visits int64, w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "whirlpool bench revisits --pages %d --visits %d\n%-10s %12s %12s %12s %12s %10s\n", n, visits, "", "pages",
-		"a second", "CPU us each", "worst ms", "RSS MB"); err != nil {
+	if _, err := fmt.Fprintf(w, "whirlpool bench revisits --pages %d --visits %d\n%-10s %12s %12s %12s %12s %10s\n", n,
+		visits, "", "pages", "a second", "CPU us each", "worst ms", "RSS MB"); err != nil {
 		return err
 	}
 	b := &revisitBench{r: r, rng: rand.New(rand.NewPCG(1, 2)), start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), w: w}
 	for from, to := int64(0), min(n, 10_000); from < n; from, to = to, min(n, to*10) {
-		if err := b.measure("put", to, to-from, func(int64) (int, error) { return b.put(ctx, from, min(dueBatch, to-from), &from) }); err != nil {
+		if err := b.measure("put", to, to-from,
+			func(int64) (int, error) { return b.put(ctx, from, min(dueBatch, to-from), &from) }); err != nil {
 			return err
 		}
 	}
 	for range 4 {
-		if err := b.measure("due + put", n, visits/4, func(left int64) (int, error) { return b.visit(ctx, int(min(left, dueBatch))) }); err != nil {
+		if err := b.measure("due + put", n, visits/4,
+			func(left int64) (int, error) { return b.visit(ctx, int(min(left, dueBatch))) }); err != nil {
 			return err
 		}
 	}
@@ -64,8 +66,9 @@ func (b *revisitBench) measure(what string, pages, n int64, step func(left int64
 		}
 		worst, left = max(worst, time.Since(t)), left-int64(done)
 	}
-	_, err := fmt.Fprintf(b.w, "%-10s %12d %12.0f %12.2f %12.1f %10d\n", what, pages, float64(n)/time.Since(begin).Seconds(),
-		float64((cpuTime()-cpu).Nanoseconds())/1e3/float64(max(n, 1)), worst.Seconds()*1e3, residentMB())
+	_, err := fmt.Fprintf(b.w, "%-10s %12d %12.0f %12.2f %12.1f %10d\n", what, pages,
+		float64(n)/time.Since(begin).Seconds(), float64((cpuTime()-cpu).Nanoseconds())/1e3/float64(max(n, 1)),
+		worst.Seconds()*1e3, residentMB())
 	return err
 }
 

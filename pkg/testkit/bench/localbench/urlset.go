@@ -65,7 +65,8 @@ func urlSet(ctx context.Context, dir string, n int64, random bool, name string, 
 }
 
 // claimUntil claims until the set holds to URLs. The time of making URLs is not counted.
-func claimUntil(ctx context.Context, s *local.Store, gen *urlMaker, from, to int64) (n int64, took, worst time.Duration, err error) {
+func claimUntil(ctx context.Context, s *local.Store, gen *urlMaker, from,
+	to int64) (n int64, took, worst time.Duration, err error) {
 	batch := make([]weburl.Key, 0, batchSize)
 	for from < to {
 		batch = gen.fill(batch[:0])

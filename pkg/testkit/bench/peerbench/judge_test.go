@@ -28,7 +28,8 @@ func TestJudge(t *testing.T) {
 		e("a.test", "/gone", 50, 60, 404),
 		cut,
 	}
-	wanted := map[string]bool{"a.test/one": true, "a.test/two": true, "b.test/one": true, "a.test/cut": true, "a.test/gone": true}
+	wanted := map[string]bool{"a.test/one": true, "a.test/two": true, "b.test/one": true, "a.test/cut": true,
+		"a.test/gone": true}
 	got := judge(log, wanted, func(_, path string) bool { return path != "/secret" })
 	want := Verdict{Pages: 3, Missed: 2, Again: 1, Forbidden: 1, Requests: 8, AtOnce: 3, Took: 40,
 		Lost: []string{"a.test/cut", "a.test/gone"}}
@@ -55,7 +56,8 @@ func TestWebsTellWhatTheyServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := filepath.Join(dir, "hosts")
-	for name, w := range map[string]web{"synthetic": synthetic{fakeweb.Plain(2, 20), names}, "files": files{dir, names, "index.html"}} {
+	for name, w := range map[string]web{"synthetic": synthetic{fakeweb.Plain(2, 20), names},
+		"files": files{dir, names, "index.html"}} {
 		t.Run(name, func(t *testing.T) {
 			at, err := w.serve(context.Background())
 			if err != nil {

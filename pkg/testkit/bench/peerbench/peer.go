@@ -44,15 +44,16 @@ func Peers(p Paths) []Peer {
 	}
 	if p.Colly != "" {
 		all = append(all, Peer{"Colly", nil, func(t Task) []string {
-			return append([]string{p.Colly, "-o", filepath.Join(t.Dir, "pages.jsonl"), "-hosts", strings.Join(t.Hosts, ",")}, t.Seeds...)
+			return append([]string{p.Colly, "-o", filepath.Join(t.Dir, "pages.jsonl"), "-hosts", strings.Join(t.Hosts, ",")},
+				t.Seeds...)
 		}})
 	}
 	return all
 }
 
 func (p Paths) whirlpool(t Task) []string {
-	args := []string{p.Whirlpool, "crawl", "-o", filepath.Join(t.Dir, "crawl"), "--quiet", "--allow-private", "--delay", "0s", "--max-pages", "0",
-		"--concurrency", strconv.Itoa(atOnce), "--contact", "bench@whirlpool.invalid"}
+	args := []string{p.Whirlpool, "crawl", "-o", filepath.Join(t.Dir, "crawl"), "--quiet", "--allow-private", "--delay",
+		"0s", "--max-pages", "0", "--concurrency", strconv.Itoa(atOnce), "--contact", "bench@whirlpool.invalid"}
 	if t.DNS != "" {
 		args = append(args, "--scope", "any", "--dns", t.DNS)
 	}
@@ -60,15 +61,16 @@ func (p Paths) whirlpool(t Task) []string {
 }
 
 func wget2(t Task) []string {
-	return append([]string{"wget2", "--recursive", "--level=inf", "--span-hosts", "--domains=" + strings.Join(t.Hosts, ","), "--robots=on",
-		"--max-threads=" + strconv.Itoa(atOnce), "--tries=2", "--waitretry=1", "--timeout=20", "--no-http2", "--quiet", "--no-config",
-		"--directory-prefix=" + t.Dir}, t.Seeds...)
+	return append([]string{"wget2", "--recursive", "--level=inf", "--span-hosts",
+		"--domains=" + strings.Join(t.Hosts, ","), "--robots=on", "--max-threads=" + strconv.Itoa(atOnce), "--tries=2",
+		"--waitretry=1", "--timeout=20", "--no-http2", "--quiet", "--no-config", "--directory-prefix=" + t.Dir}, t.Seeds...)
 }
 
 func httrack(t Task) []string {
 	args := append([]string{"httrack"}, t.Seeds...)
-	args = append(args, "-O", t.Dir, "--quiet", "--robots=2", "--depth=9999", "--ext-depth=0", "--sockets="+strconv.Itoa(atOnce),
-		"--disable-security-limits", "--max-rate=0", "--connection-per-second=0", "--retries=1", "--timeout=20", "--do-not-log")
+	args = append(args, "-O", t.Dir, "--quiet", "--robots=2", "--depth=9999", "--ext-depth=0",
+		"--sockets="+strconv.Itoa(atOnce), "--disable-security-limits", "--max-rate=0", "--connection-per-second=0",
+		"--retries=1", "--timeout=20", "--do-not-log")
 	for _, h := range t.Hosts {
 		args = append(args, "+"+h+"*")
 	}
@@ -76,8 +78,9 @@ func httrack(t Task) []string {
 }
 
 func (p Paths) scrapy(t Task) []string {
-	return []string{"scrapy", "runspider", p.Spider, "-O", filepath.Join(t.Dir, "pages.jsonl"), "-s", "JOBDIR=" + filepath.Join(t.Dir, "job"),
-		"-a", "seeds=" + strings.Join(t.Seeds, ","), "-a", "hosts=" + strings.Join(t.Hosts, ",")}
+	return []string{"scrapy", "runspider", p.Spider, "-O", filepath.Join(t.Dir, "pages.jsonl"), "-s",
+		"JOBDIR=" + filepath.Join(t.Dir, "job"), "-a", "seeds=" + strings.Join(t.Seeds, ","), "-a",
+		"hosts=" + strings.Join(t.Hosts, ",")}
 }
 
 // version is what a crawler says of itself.

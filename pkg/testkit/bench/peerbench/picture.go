@@ -31,8 +31,9 @@ func (c Config) keep(name, about string, rows []Row) error {
 // drawn is the table of the rows; the CPU time a page is its main figure.
 func drawn(name, about string, rows []Row) experiment.Table {
 	t := experiment.Table{Name: name, Label: "crawler", Title: about, Columns: []experiment.Column{
-		{Name: "CPU time a page", Unit: "ms", Digits: 2, Drawn: true}, {Name: "pages a second", Digits: 0, Drawn: true}, {Name: "pages missed", Drawn: true},
-		{Name: "pages fetched again", Drawn: true}, {Name: "resident memory", Unit: "MB", Digits: 0, Drawn: true}, {Name: "pages"},
+		{Name: "CPU time a page", Unit: "ms", Digits: 2, Drawn: true}, {Name: "pages a second", Digits: 0, Drawn: true},
+		{Name: "pages missed", Drawn: true}, {Name: "pages fetched again", Drawn: true},
+		{Name: "resident memory", Unit: "MB", Digits: 0, Drawn: true}, {Name: "pages"},
 		{Name: "requests that robots.txt forbids"}, {Name: "requests a host at once, most"}}}
 	for i := range rows {
 		r := &rows[i]

@@ -45,7 +45,8 @@ type Row struct {
 func Run(ctx context.Context, c Config) error {
 	cfg := fakeweb.Plain(c.Hosts, c.Pages)
 	cfg.Robots, cfg.Redirects, cfg.Errors404 = true, .03, .02
-	if err := c.table(ctx, "peers-synthetic", fmt.Sprintf("synthetic web: %d pages of 30 KB with 40 links on %d hosts", c.Pages, c.Hosts), synthetic{cfg, c.Names}); err != nil {
+	if err := c.table(ctx, "peers-synthetic", fmt.Sprintf("synthetic web: %d pages of 30 KB with 40 links on %d hosts",
+		c.Pages, c.Hosts), synthetic{cfg, c.Names}); err != nil {
 		return err
 	}
 	if c.Docs == "" {
@@ -73,11 +74,11 @@ func (c Config) table(ctx context.Context, name, about string, w web) error {
 	for i := range rows {
 		rows[i].compare(known)
 	}
-	fmt.Fprintf(c.Out, "\n%s\n%-10s %-9s %7s %7s %6s %9s %8s %8s %8s %7s\n", about, "", "version", "pages", "missed", "again", "forbidden", "at once",
-		"CPU ms/p", "pages/s", "RSS MB")
+	fmt.Fprintf(c.Out, "\n%s\n%-10s %-9s %7s %7s %6s %9s %8s %8s %8s %7s\n", about, "", "version", "pages", "missed",
+		"again", "forbidden", "at once", "CPU ms/p", "pages/s", "RSS MB")
 	for _, r := range rows {
-		fmt.Fprintf(c.Out, "%-10s %-9s %7d %7d %6d %9d %8d %8.2f %8.0f %7.0f%s\n", r.Name, r.Version, r.Pages, r.Missed, r.Again, r.Forbidden, r.AtOnce,
-			r.CPU.Seconds()*1000/float64(max(r.Pages, 1)), r.rate(), float64(r.RSS)/1e6, r.Fault)
+		fmt.Fprintf(c.Out, "%-10s %-9s %7d %7d %6d %9d %8d %8.2f %8.0f %7.0f%s\n", r.Name, r.Version, r.Pages, r.Missed,
+			r.Again, r.Forbidden, r.AtOnce, r.CPU.Seconds()*1000/float64(max(r.Pages, 1)), r.rate(), float64(r.RSS)/1e6, r.Fault)
 	}
 	for _, r := range rows {
 		for _, url := range r.Lost[:min(len(r.Lost), c.Show)] {

@@ -86,7 +86,8 @@ func (f files) serve(ctx context.Context) (site, error) {
 	go srv.Serve(l)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return site{
-		task:    Task{Seeds: []string{"http://" + fileHost + ":" + port + path.Join("/", f.first)}, Hosts: []string{fileHost}},
+		task: Task{Seeds: []string{"http://" + fileHost + ":" + port + path.Join("/", f.first)},
+			Hosts: []string{fileHost}},
 		log:     rec.entries,
 		allowed: func(string, string) bool { return true },
 		close:   srv.Close,
@@ -109,8 +110,8 @@ func (r *recorder) entries() []fakeweb.Entry {
 
 // ServeHTTP implements http.Handler.
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	e := fakeweb.Entry{Host: fileHost, Path: req.URL.RequestURI(), Method: req.Method, Start: time.Now().UnixNano(), Conn: r.conn.Add(1),
-		UserAgent: req.UserAgent()}
+	e := fakeweb.Entry{Host: fileHost, Path: req.URL.RequestURI(), Method: req.Method, Start: time.Now().UnixNano(),
+		Conn: r.conn.Add(1), UserAgent: req.UserAgent()}
 	kept := &status{ResponseWriter: w, code: http.StatusOK}
 	r.next.ServeHTTP(kept, req)
 	e.Status, e.End = kept.code, time.Now().UnixNano()

@@ -25,8 +25,8 @@ const (
 // them in batches of 50, and says how many rows changed in place (HOT), without touching the index.
 func Claims(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
-		if _, err := fmt.Fprintf(w, "URL claims, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n", batchSize, claimants,
-			"rows", "URLs of batch", "URLs/s", "our us/URL", "its us/URL", "worst ms"); err != nil {
+		if _, err := fmt.Fprintf(w, "URL claims, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n", batchSize,
+			claimants, "rows", "URLs of batch", "URLs/s", "our us/URL", "its us/URL", "worst ms"); err != nil {
 			return err
 		}
 		var rows int64
@@ -80,14 +80,16 @@ func (s *scratch) measureClaims(ctx context.Context, rows int64, random bool) er
 	if err != nil || !random {
 		return err
 	}
-	if err := s.timed(ctx, rows, "finish", func() (int, time.Duration, error) { return s.finishAll(ctx, work) }); err != nil {
+	if err := s.timed(ctx, rows, "finish",
+		func() (int, time.Duration, error) { return s.finishAll(ctx, work) }); err != nil {
 		return err
 	}
 	return s.printHOT(ctx)
 }
 
 // timed prints a row about what do does to some URLs.
-func (s *scratch) timed(ctx context.Context, rows int64, kind string, do func() (urls int, worst time.Duration, err error)) error {
+func (s *scratch) timed(ctx context.Context, rows int64, kind string,
+	do func() (urls int, worst time.Duration, err error)) error {
 	cpu, start := s.cpu(ctx), time.Now()
 	urls, worst, err := do()
 	if err != nil {
@@ -95,8 +97,8 @@ func (s *scratch) timed(ctx context.Context, rows int64, kind string, do func() 
 	}
 	took, used := time.Since(start), s.cpu(ctx).since(cpu)
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(urls) }
-	_, err = fmt.Fprintf(s.out, "%12d %14s %12.0f %14.2f %14.2f %10.1f\n", rows, kind, float64(urls)/took.Seconds(), each(used.ours),
-		each(used.server), worst.Seconds()*1e3)
+	_, err = fmt.Fprintf(s.out, "%12d %14s %12.0f %14.2f %14.2f %10.1f\n", rows, kind, float64(urls)/took.Seconds(),
+		each(used.ours), each(used.server), worst.Seconds()*1e3)
 	return err
 }
 
@@ -108,7 +110,8 @@ func (s *scratch) finishAll(ctx context.Context, work [][][]crawl.Task) (urls in
 			for some := range slices.Chunk(batch, part) {
 				entries := make([]crawl.Entry, len(some))
 				for i := range some {
-					entries[i] = crawl.Entry{Key: some[i].URL.Key(), Verdict: crawl.VerdictDone, Status: 200, At: time.Now(), Attempts: 1}
+					entries[i] = crawl.Entry{Key: some[i].URL.Key(), Verdict: crawl.VerdictDone, Status: 200, At: time.Now(),
+						Attempts: 1}
 				}
 				start := time.Now()
 				if err := s.URLs().Finish(ctx, job, entries...); err != nil {
@@ -161,7 +164,8 @@ func makeBatches(rnd *rand.Rand, n int, random bool) ([][]crawl.Task, error) {
 }
 
 // claimAll lets every claimant claim its batches from-th to to-th.
-func (s *scratch) claimAll(ctx context.Context, work [][][]crawl.Task, from, to int) (claimed int, worst time.Duration, err error) {
+func (s *scratch) claimAll(ctx context.Context, work [][][]crawl.Task, from,
+	to int) (claimed int, worst time.Duration, err error) {
 	return eachClaimant(work, func(c int) (n int, worst time.Duration, err error) {
 		for b := from; b < to; b++ {
 			by := crawl.MessageID{}.Child("bench", c<<20|b)

@@ -26,7 +26,8 @@ func (s *scratch) cpu(ctx context.Context) (c cpuTimes) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {
 		c.ours = time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
-	rows, err := s.conn.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'whirlpool'")
+	rows, err := s.conn.Query(ctx,
+		"SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'whirlpool'")
 	if err != nil {
 		return c
 	}

@@ -17,8 +17,8 @@ import (
 // content of new pages, one after the other.
 func Lookups(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
-		if _, err := fmt.Fprintf(w, "near-duplicates, simhashes at random\n%12s %24s %12s %12s %12s %14s %14s\n", "originals", "", "median ms",
-			"p99 ms", "worst ms", "our us/call", "its us/call"); err != nil {
+		if _, err := fmt.Fprintf(w, "near-duplicates, simhashes at random\n%12s %24s %12s %12s %12s %14s %14s\n", "originals",
+			"", "median ms", "p99 ms", "worst ms", "our us/call", "its us/call"); err != nil {
 			return err
 		}
 		var rows int64
@@ -70,7 +70,8 @@ func (s *scratch) measureLookups(ctx context.Context, rows int64) error {
 		if err != nil {
 			return err
 		}
-		fp := crawl.Fingerprint{Job: job, URL: u, Digest: sha256.Sum256([]byte(u.String())), Simhash: rnd.Uint64(), Sketch: make([]byte, 128)}
+		fp := crawl.Fingerprint{Job: job, URL: u, Digest: sha256.Sum256([]byte(u.String())), Simhash: rnd.Uint64(),
+			Sketch: make([]byte, 128)}
 		_, err = s.ContentSet().Claim(ctx, fp, 3, nil)
 		return err
 	})
@@ -94,7 +95,7 @@ func (s *scratch) measure(ctx context.Context, rows int64, what string, calls in
 	slices.Sort(took)
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(calls) }
-	_, err := fmt.Fprintf(s.out, "%12d %24s %12.3f %12.3f %12.3f %14.1f %14.1f\n", rows, what, ms(took[calls/2]), ms(took[calls*99/100]),
-		ms(took[calls-1]), each(used.ours), each(used.server))
+	_, err := fmt.Fprintf(s.out, "%12d %24s %12.3f %12.3f %12.3f %14.1f %14.1f\n", rows, what, ms(took[calls/2]),
+		ms(took[calls*99/100]), ms(took[calls-1]), each(used.ours), each(used.server))
 	return err
 }

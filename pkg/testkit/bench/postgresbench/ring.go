@@ -22,8 +22,8 @@ const openPart = 100
 // owner of hosts does. Then once more with the index of open URLs that the schema has: it is dropped at first.
 func Ring(ctx context.Context, server string, sizes []int64, w io.Writer) error {
 	return withScratch(ctx, server, w, func(s *scratch) error {
-		if _, err := fmt.Fprintf(w, "a ring's statements, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n", batchSize, claimants,
-			"rows", "", "a second", "our us each", "its us each", "worst ms"); err != nil {
+		if _, err := fmt.Fprintf(w, "a ring's statements, batches of %d by %d claimants\n%12s %14s %12s %14s %14s %10s\n",
+			batchSize, claimants, "rows", "", "a second", "our us each", "its us each", "worst ms"); err != nil {
 			return err
 		}
 		member, err := s.member(ctx)
@@ -82,7 +82,8 @@ func (s *scratch) measureRing(ctx context.Context, member *scratch, rows int64) 
 			return err
 		}
 	}
-	if err := s.timed(ctx, rows, "page followed", func() (int, time.Duration, error) { return s.follow(ctx, int(min(rows/20, 10_000))) }); err != nil {
+	if err := s.timed(ctx, rows, "page followed",
+		func() (int, time.Duration, error) { return s.follow(ctx, int(min(rows/20, 10_000))) }); err != nil {
 		return err
 	}
 	read := func() (int, time.Duration, error) { return s.readOpen(ctx) }
@@ -111,7 +112,8 @@ func (s *scratch) claimAndFinish(ctx context.Context, rows int64, seed uint64, w
 	if _, _, err := s.claimAll(ctx, work, 0, 5); err != nil {
 		return err
 	}
-	if err := s.timed(ctx, rows, "claim"+what, func() (int, time.Duration, error) { return s.claimAll(ctx, work, 5, batches+5) }); err != nil {
+	if err := s.timed(ctx, rows, "claim"+what,
+		func() (int, time.Duration, error) { return s.claimAll(ctx, work, 5, batches+5) }); err != nil {
 		return err
 	}
 	return s.timed(ctx, rows, "finish"+what, func() (int, time.Duration, error) { return s.finishAll(ctx, work) })

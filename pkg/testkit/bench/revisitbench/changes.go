@@ -27,7 +27,8 @@ type life struct {
 }
 
 func newLife(c *Config, i int, p page) *life {
-	l := &life{rate: p.rate, c: c, r: rand.New(rand.NewPCG(c.Seed, uint64(i)+100)), stale: math.Inf(1), told: -1, lie: math.Inf(1)}
+	l := &life{rate: p.rate, c: c, r: rand.New(rand.NewPCG(c.Seed, uint64(i)+100)), stale: math.Inf(1), told: -1,
+		lie: math.Inf(1)}
 	l.next, l.work, l.until = p.born, p.born, p.born
 	l.opens = float64(p.host*7%24) / 24
 	if c.Recall > 0 && c.Precision < 1 {

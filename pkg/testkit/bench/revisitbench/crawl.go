@@ -59,9 +59,10 @@ type crawl struct {
 
 func newCrawl(w *world, p policy) *crawl {
 	n := len(w.pages)
-	c := &crawl{world: w, p: p, due: make([]float64, n), last: make([]float64, n), at: make([]int, n), counted: make([]revisit.Rate, n),
-		today: make([]int, len(w.caps)), shares: revisit.NewShares(w.Discovery), jitter: rand.New(rand.NewPCG(w.Seed, 3)),
-		turnFirst: true, plan: revisit.Plan{PerDay: w.budget, Most: 120 * 24 * time.Hour}}
+	c := &crawl{world: w, p: p, due: make([]float64, n), last: make([]float64, n), at: make([]int, n),
+		counted: make([]revisit.Rate, n), today: make([]int, len(w.caps)), shares: revisit.NewShares(w.Discovery),
+		jitter: rand.New(rand.NewPCG(w.Seed, 3)), turnFirst: true,
+		plan: revisit.Plan{PerDay: w.budget, Most: 120 * 24 * time.Hour}}
 	for _, most := range w.caps {
 		c.queues = append(c.queues, &dueHeap{c: c})
 		c.hosts = append(c.hosts, &revisit.Host{PerDay: most})

@@ -24,8 +24,8 @@ func Tables(s Size) []Table {
 		{Basic("open", s.Pages, s.Days), "changes at random, no caps",
 			[]string{Uniform, Nutch, True, Naive, AtMean, AtMeanFade, Thompson, Expected, Whirlpool, ByHost}},
 		{Capped("capped", s.Pages, s.Days), "a host takes 2 % of the visits at most",
-			[]string{Uniform, Nutch, True, TrueInOrder, TrueIdle, Naive, AtMean, AtMeanIdle, AtMeanInOrder, AtMeanFade, Thompson, Expected,
-				Idle, InOrder, Whirlpool, ByHost}},
+			[]string{Uniform, Nutch, True, TrueInOrder, TrueIdle, Naive, AtMean, AtMeanIdle, AtMeanInOrder, AtMeanFade, Thompson,
+				Expected, Idle, InOrder, Whirlpool, ByHost}},
 		{Capped("early", s.Pages, s.Days*3/10), "capped, less than a third of the time: what is not learned yet",
 			[]string{Uniform, AtMeanIdle, AtMeanFade, Whirlpool, ByHost}},
 	}
@@ -44,9 +44,11 @@ func Tables(s Size) []Table {
 func hours(s Size) (all []Table) {
 	for _, visits := range []float64{1, 2, 4} {
 		for _, habit := range []Habit{Daily, Poisson} {
-			c := Basic(fmt.Sprintf("%s %g", map[Habit]string{Daily: "hours", Poisson: "no hours"}[habit], visits), s.Pages/4, s.Days*3/10)
+			c := Basic(fmt.Sprintf("%s %g", map[Habit]string{Daily: "hours", Poisson: "no hours"}[habit], visits), s.Pages/4,
+				s.Days*3/10)
 			c.Habit, c.Visits, c.Median = habit, visits, 1
-			about, policies := "changes in eight hours of the day, others on each host", []string{Uniform, Nutch, True, Whirlpool, Cycled}
+			about, policies := "changes in eight hours of the day, others on each host",
+				[]string{Uniform, Nutch, True, Whirlpool, Cycled}
 			if habit == Poisson {
 				about, policies = "the same without hours", []string{Whirlpool, Cycled}
 			}
@@ -61,7 +63,8 @@ func signals(s Size) (all []Table) {
 		for _, recall := range []float64{.5, .75, 1} {
 			c := Capped(fmt.Sprintf("signals %g/%g", precision, recall), s.Pages, s.Days)
 			c.Precision, c.Recall = precision, recall
-			all = append(all, Table{c, fmt.Sprintf("capped, sitemaps with precision %g and recall %g, read once a day", precision, recall),
+			all = append(all, Table{c, fmt.Sprintf("capped, sitemaps with precision %g and recall %g, read once a day",
+				precision, recall),
 				[]string{Whirlpool, Told}})
 		}
 	}
@@ -72,7 +75,8 @@ func discovery(s Size) (all []Table) {
 	for _, share := range []float64{.1, .3, .5, .9} {
 		c := Basic(fmt.Sprintf("discovery %g", share), s.Pages, s.Days)
 		c.Backlog, c.Growth, c.Discovery = .5, .01, share
-		all = append(all, Table{c, fmt.Sprintf("half of the pages and 1 %% a day are new, with %g of the visits while both wait", share),
+		all = append(all, Table{c, fmt.Sprintf(
+			"half of the pages and 1 %% a day are new, with %g of the visits while both wait", share),
 			[]string{Uniform, Whirlpool}})
 	}
 	return all
@@ -81,8 +85,8 @@ func discovery(s Size) (all []Table) {
 // Print simulates tables and prints the means over their seeds.
 func Print(ctx context.Context, out io.Writer, tables []Table, seeds int) error {
 	for _, t := range tables {
-		fmt.Fprintf(out, "\n%s: %s; %d pages, %d days\n%-36s %9s %9s %9s %9s\n", t.Name, t.About, t.Pages, t.Days, "", "fresh", "of bound", "spread",
-			"visits/d")
+		fmt.Fprintf(out, "\n%s: %s; %d pages, %d days\n%-36s %9s %9s %9s %9s\n", t.Name, t.About, t.Pages, t.Days, "",
+			"fresh", "of bound", "spread", "visits/d")
 		for _, name := range t.Policies {
 			if err := ctx.Err(); err != nil {
 				return err

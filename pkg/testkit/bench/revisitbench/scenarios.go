@@ -57,7 +57,8 @@ func Run(cfg Config, name string) (Result, error) {
 		c.turnFirst, c.idle = false, true
 	}
 	c.run()
-	return Result{Policy: name, Fresh: c.sum / c.of, Bound: w.bound(), PerDay: float64(c.visits) / float64(cfg.Days), Most: c.most}, nil
+	return Result{Policy: name, Fresh: c.sum / c.of, Bound: w.bound(), PerDay: float64(c.visits) / float64(cfg.Days),
+		Most: c.most}, nil
 }
 
 func (w *world) policy(name string) (policy, error) {

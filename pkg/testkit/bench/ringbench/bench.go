@@ -53,7 +53,8 @@ type Result struct {
 
 // Run measures and writes a report.
 func Run(w io.Writer, cfg Config) ([]Result, error) {
-	fmt.Fprintf(w, "whirlpool bench ring --hosts %d --urls %d --per-unit %d   (%d CPUs, %s)\n", cfg.Hosts, cfg.URLs, cfg.PerUnit, runtime.NumCPU(), runtime.Version())
+	fmt.Fprintf(w, "whirlpool bench ring --hosts %d --urls %d --per-unit %d   (%d CPUs, %s)\n", cfg.Hosts, cfg.URLs,
+		cfg.PerUnit, runtime.NumCPU(), runtime.Version())
 	web := newWeb(cfg)
 	var out []Result
 	for _, n := range cfg.Nodes {
@@ -68,21 +69,28 @@ func Run(w io.Writer, cfg Config) ([]Result, error) {
 }
 
 func report(w io.Writer, cfg Config, all []Result) {
-	fmt.Fprintf(w, "\nlook-up, and balance as most/mean of the nodes, over virtual nodes, hosts, URLs (Zipf), and URLs with at most %d a host\n", cfg.Budget)
-	fmt.Fprintf(w, "%6s %8s %10s %10s %8s %8s %8s %8s\n", "nodes", "vnodes", "look-up ns", "hash ns", "vnodes", "hosts", "URLs", "budget")
+	fmt.Fprintf(w, "\nlook-up, and balance as most/mean of the nodes, over virtual nodes, hosts, URLs (Zipf), and URLs "+
+		"with at most %d a host\n", cfg.Budget)
+	fmt.Fprintf(w, "%6s %8s %10s %10s %8s %8s %8s %8s\n", "nodes", "vnodes", "look-up ns", "hash ns", "vnodes", "hosts",
+		"URLs", "budget")
 	for _, r := range all {
-		fmt.Fprintf(w, "%6d %8d %10.1f %10.1f %8.3f %8.3f %8.2f %8.3f\n", r.Nodes, r.Vnodes, r.Lookup, r.Hash, r.VnodesOver, r.HostsOver, r.URLsOver, r.BudgetOver)
+		fmt.Fprintf(w, "%6d %8d %10.1f %10.1f %8.3f %8.3f %8.2f %8.3f\n", r.Nodes, r.Vnodes, r.Lookup, r.Hash, r.VnodesOver,
+			r.HostsOver, r.URLsOver, r.BudgetOver)
 	}
-	fmt.Fprintf(w, "\nthe host splitter: ns of CPU time a URL and messages a page of %d links, ten of them to five other hosts; all of them to hosts of their own\n", links)
+	fmt.Fprintf(w, "\nthe host splitter: ns of CPU time a URL and messages a page of %d links, ten of them to five "+
+		"other hosts; all of them to hosts of their own\n", links)
 	fmt.Fprintf(w, "%6s %10s %10s %12s %10s\n", "nodes", "ns a URL", "messages", "ns a URL", "messages")
 	for _, r := range all {
 		fmt.Fprintf(w, "%6d %10.1f %10.2f %12.1f %10.2f\n", r.Nodes, r.Split, r.Shares, r.Scattered, r.ScatteredShares)
 	}
-	fmt.Fprintf(w, "\nmoved/ideal by one node that comes or goes, virtual nodes moved between two others, octets of the table, times\n")
-	fmt.Fprintf(w, "%6s %6s %6s %6s %6s %9s %9s %9s %10s %9s %9s\n", "nodes", "join", "leave", "death", "others", "settled", "moving", "churned", "compute", "encode", "decode")
+	fmt.Fprintf(w, "\nmoved/ideal by one node that comes or goes, virtual nodes moved between two others, octets of the "+
+		"table, times\n")
+	fmt.Fprintf(w, "%6s %6s %6s %6s %6s %9s %9s %9s %10s %9s %9s\n", "nodes", "join", "leave", "death", "others",
+		"settled", "moving", "churned", "compute", "encode", "decode")
 	for _, r := range all {
-		fmt.Fprintf(w, "%6d %6.3f %6.3f %6.3f %6d %9d %9d %9d %10s %9s %9s\n", r.Nodes, r.Join, r.Leave, r.Death, r.Others, r.Settled, r.Moving, r.Churned,
-			r.Compute.Round(10*time.Microsecond), r.Encode.Round(10*time.Microsecond), r.Decode.Round(10*time.Microsecond))
+		fmt.Fprintf(w, "%6d %6.3f %6.3f %6.3f %6d %9d %9d %9d %10s %9s %9s\n", r.Nodes, r.Join, r.Leave, r.Death, r.Others,
+			r.Settled, r.Moving, r.Churned, r.Compute.Round(10*time.Microsecond), r.Encode.Round(10*time.Microsecond),
+			r.Decode.Round(10*time.Microsecond))
 	}
 }
 
@@ -107,7 +115,8 @@ func newWeb(cfg Config) *web {
 }
 
 func node(i int, incarnation uint64) ring.Node {
-	return ring.Node{Name: fmt.Sprintf("node%04d", i), Address: fmt.Sprintf("10.0.%d.%d:5672", i/256, i%256), Weight: ring.Unit, Incarnation: incarnation}
+	return ring.Node{Name: fmt.Sprintf("node%04d", i), Address: fmt.Sprintf("10.0.%d.%d:5672", i/256, i%256),
+		Weight: ring.Unit, Incarnation: incarnation}
 }
 
 // build makes a settled ring of n nodes that joined one after the other.
@@ -196,7 +205,8 @@ func (s *web) balance(t *ring.Table, r *Result) error {
 	for i, n := range t.Nodes() {
 		vnodes[n.Name] = float64(counts[i])
 	}
-	r.VnodesOver, r.HostsOver, r.URLsOver, r.BudgetOver = over(vnodes, r.Nodes), over(hosts, r.Nodes), over(urls, r.Nodes), over(budget, r.Nodes)
+	r.VnodesOver, r.HostsOver, r.URLsOver, r.BudgetOver = over(vnodes, r.Nodes), over(hosts, r.Nodes), over(urls, r.Nodes),
+		over(budget, r.Nodes)
 	return nil
 }
 
@@ -231,7 +241,8 @@ func (s *web) movement(t *ring.Table, r *Result) error {
 		who   string
 		ideal float64
 		to    *float64
-	}{{joined, node(n, 0).Name, 1 / float64(n+1), &r.Join}, {left, victim.Name, 1 / float64(n), &r.Leave}, {dead, victim.Name, 1 / float64(n), &r.Death}} {
+	}{{joined, node(n, 0).Name, 1 / float64(n+1), &r.Join}, {left, victim.Name, 1 / float64(n), &r.Leave},
+		{dead, victim.Name, 1 / float64(n), &r.Death}} {
 		m, err := ring.Compare(t, c.after)
 		if err != nil {
 			return err

@@ -79,7 +79,8 @@ func (s *web) pages(others int) ([]*crawl.Filtered, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[i].Tasks = append(out[i].Tasks, crawl.Task{Job: "bench", URL: u, Priority: crawl.DefaultPriority, Depth: 3, Referrer: page})
+			out[i].Tasks = append(out[i].Tasks,
+				crawl.Task{Job: "bench", URL: u, Priority: crawl.DefaultPriority, Depth: 3, Referrer: page})
 		}
 	}
 	return out, nil

@@ -34,7 +34,8 @@ type maker struct {
 func newMaker(seed uint64) *maker {
 	r := rand.New(rand.NewPCG(seed, 7))
 	m := &maker{r: r, zipf: rand.NewZipf(r, exponent, offset, vocabulary-1)}
-	heads, tails := strings.Fields("b br c ch d f fl g gr h k l m n p pl qu r s sh st t th tr v w z"), strings.Fields("a an ar e en er i in o on or u um y")
+	heads, tails := strings.Fields("b br c ch d f fl g gr h k l m n p pl qu r s sh st t th tr v w z"),
+		strings.Fields("a an ar e en er i in o on or u um y")
 	known := map[string]bool{}
 	for len(m.words) < vocabulary {
 		word := ""
@@ -97,8 +98,9 @@ func EachRecord(pages, words int, each func(*crawl.Record) error) error {
 		if err != nil {
 			return err
 		}
-		r := &crawl.Record{URL: u, FinalURL: u, Status: 200, FetchedAt: time.Unix(1.8e9+int64(i), 0).UTC(), ContentType: "text/html", Charset: "utf-8",
-			Title: m.text(5), Lang: []string{"en", "de", "en-GB"}[i%3], Text: m.text(max(int(n), 5)), Simhash: m.r.Uint64()}
+		r := &crawl.Record{URL: u, FinalURL: u, Status: 200, FetchedAt: time.Unix(1.8e9+int64(i), 0).UTC(),
+			ContentType: "text/html", Charset: "utf-8", Title: m.text(5), Lang: []string{"en", "de", "en-GB"}[i%3],
+			Text: m.text(max(int(n), 5)), Simhash: m.r.Uint64()}
 		if err := each(r); err != nil {
 			return err
 		}

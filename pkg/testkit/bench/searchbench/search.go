@@ -33,7 +33,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%d pages, %.1f KB of text each; load of the machine %s\n", o.Pages, float64(octets)/float64(o.Pages)/1e3, load())
+	fmt.Fprintf(o.Out, "%d pages, %.1f KB of text each; load of the machine %s\n", o.Pages,
+		float64(octets)/float64(o.Pages)/1e3, load())
 	d, err := explore.OpenDirIndex(ctx, o.Dir, false, func(string) {})
 	if err != nil {
 		return err
@@ -46,8 +47,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 	}
 	n := float64(o.Pages)
-	fmt.Fprintf(o.Out, "indexed: %.3f ms of a processor a page, %.2f KB a page, %s in all; load %s\n", (processor()-cpu).Seconds()*1e3/n,
-		float64(d.Size())/1e3/n, time.Since(began).Round(time.Second), load())
+	fmt.Fprintf(o.Out, "indexed: %.3f ms of a processor a page, %.2f KB a page, %s in all; load %s\n",
+		(processor()-cpu).Seconds()*1e3/n, float64(d.Size())/1e3/n, time.Since(began).Round(time.Second), load())
 	if err := ask(ctx, d, "alone", o.Out); err != nil || o.Beside == nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func ask(ctx context.Context, d *explore.DirIndex, how string, out io.Writer) er
 			return err
 		}
 		slices.Sort(took)
-		fmt.Fprintf(out, "%d searches %s, %s: p50 %.1f ms, p95 %.1f ms, longest %.1f ms; %d found nothing; load %s\n", len(took), how, time,
-			ms(took[len(took)/2]), ms(took[len(took)*95/100]), ms(took[len(took)-1]), found, load())
+		fmt.Fprintf(out, "%d searches %s, %s: p50 %.1f ms, p95 %.1f ms, longest %.1f ms; %d found nothing; load %s\n",
+			len(took), how, time, ms(took[len(took)/2]), ms(took[len(took)*95/100]), ms(took[len(took)-1]), found, load())
 	}
 	return nil
 }

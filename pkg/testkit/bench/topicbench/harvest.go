@@ -111,7 +111,8 @@ const enough = 2100
 
 // walk fetches pages that can be reached. A page that is found again by a better one moves up, but not in a crawl
 // with classes: there the first find counts.
-func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand, score func(int) float64, promise func(page, link int) float64, fetched func(int)) {
+func (w *Web) walk(seeds []int, order Order, explore float64, random *rand.Rand, score func(int) float64,
+	promise func(page, link int) float64, fetched func(int)) {
 	q, best, done, found := &queue{}, make([]float64, len(w.pages)), make([]bool, len(w.pages)), 0
 	for i := range best {
 		best[i] = -1

@@ -65,8 +65,8 @@ func (l *Live) Run(ctx context.Context, topics []Topic) (drawn []Drawn, err erro
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(l.Out, "%d pages below %s, %d hosts; crawls of %d pages, %v between requests to a host\n", len(files), l.Dir, len(l.seeds),
-		l.Pages, l.Delay)
+	fmt.Fprintf(l.Out, "%d pages below %s, %d hosts; crawls of %d pages, %v between requests to a host\n", len(files),
+		l.Dir, len(l.seeds), l.Pages, l.Delay)
 	var others [2][]*crawl.Record
 	for i, order := range []crawl.Order{crawl.OrderBreadth, crawl.OrderPriority} {
 		if others[i], err = l.crawl(ctx, crawl.Theme{}, order); err != nil {
@@ -94,14 +94,16 @@ func (l *Live) topic(ctx context.Context, t Topic, files []string, others [2][]*
 	if len(about) <= Examples {
 		return Drawn{}, errors.New("too few pages are about it")
 	}
-	rows := []Row{{Order: Breadth, At: make([]float64, 1)}, {Order: Plain, At: make([]float64, 1)}, {Order: LiveBest, At: make([]float64, 1)}}
+	rows := []Row{{Order: Breadth, At: make([]float64, 1)}, {Order: Plain, At: make([]float64, 1)},
+		{Order: LiveBest, At: make([]float64, 1)}}
 	for d := range l.Draws {
 		random := rand.New(rand.NewPCG(uint64(d), Examples)) //nolint:gosec // the same examples each time
 		given := map[string]bool{}
 		theme := crawl.Theme{}
 		for len(given) < Examples {
 			f := about[random.IntN(len(about))]
-			if b, err := os.ReadFile(filepath.Join(l.Dir, f)); err == nil && !given[f] && len(topical.Parsed(f, b).Text) >= leastText {
+			if b, err := os.ReadFile(filepath.Join(l.Dir, f)); err == nil && !given[f] &&
+				len(topical.Parsed(f, b).Text) >= leastText {
 				given[f] = true
 				theme.Examples = append(theme.Examples, l.urlOf(f))
 			}
@@ -114,7 +116,8 @@ func (l *Live) topic(ctx context.Context, t Topic, files []string, others [2][]*
 			rows[i].At[0] += t.among(rs, given, l.Pages) / float64(l.Draws)
 		}
 	}
-	fmt.Fprintf(l.Out, "%-14s %5d pages   breadth first %.3f   without a topic %.3f   topical %.3f   %.1f times breadth first\n", t.Name,
+	fmt.Fprintf(l.Out,
+		"%-14s %5d pages   breadth first %.3f   without a topic %.3f   topical %.3f   %.1f times breadth first\n", t.Name,
 		len(about), rows[0].At[0], rows[1].At[0], rows[2].At[0], rows[2].At[0]/max(rows[0].At[0], 0.001))
 	return Drawn{t.Name, rows}, nil
 }

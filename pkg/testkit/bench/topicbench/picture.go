@@ -74,10 +74,11 @@ func axis(b *bytes.Buffer, most float64, bottom, pages int) {
 	}
 	for n := 0; float64(n) <= most; n += step {
 		x := leftEdge + barsWidth*float64(n)/max(most, 1)
-		fmt.Fprintf(b, `<path class="grid" d="M%.1f %dV%d"/><text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x, topEdge-4, bottom, x, bottom+14, n)
+		fmt.Fprintf(b, `<path class="grid" d="M%.1f %dV%d"/><text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x,
+			topEdge-4, bottom, x, bottom+14, n)
 	}
-	fmt.Fprintf(b, `<path class="axis" d="M%d %dV%dH%d"/><text x="%d" y="%d" text-anchor="end">pages, of %d</text>`+"\n", leftEdge, topEdge-4, bottom,
-		leftEdge+barsWidth, leftEdge+barsWidth, bottom+29, pages)
+	fmt.Fprintf(b, `<path class="axis" d="M%d %dV%dH%d"/><text x="%d" y="%d" text-anchor="end">pages, of %d</text>`+"\n",
+		leftEdge, topEdge-4, bottom, leftEdge+barsWidth, leftEdge+barsWidth, bottom+29, pages)
 }
 
 // harvest is that of an order, without exploration.

@@ -29,8 +29,8 @@ func (w *Web) Rows(ctx context.Context, t Topic) (rows []Row, err error) {
 			all++
 		}
 	}
-	for _, r := range []Row{{Order: Breadth}, {Order: Best}, {Order: Best, Explore: 0.1}, {Order: Classes}, {Order: Classes, Explore: 0.1},
-		{Order: Oracle}} {
+	for _, r := range []Row{{Order: Breadth}, {Order: Best}, {Order: Best, Explore: 0.1}, {Order: Classes},
+		{Order: Classes, Explore: 0.1}, {Order: Oracle}} {
 		r.At = make([]float64, len(Marks))
 		for d := range draws {
 			hits, err := w.Crawl(t, r.Order, r.Explore, d)
@@ -80,7 +80,8 @@ func Print(ctx context.Context, out io.Writer, w *Web, topics []Topic) (drawn []
 			return nil, err
 		}
 		drawn = append(drawn, Drawn{t.Name, rows})
-		fmt.Fprintf(out, "  %-34s %8s %8s %8s   recall at %d\n", "harvest, 5 examples", "250", "500", "1000", 2*Marks[len(Marks)-1])
+		fmt.Fprintf(out, "  %-34s %8s %8s %8s   recall at %d\n", "harvest, 5 examples", "250", "500", "1000",
+			2*Marks[len(Marks)-1])
 		for _, r := range rows {
 			fmt.Fprintf(out, "  %-34s %8.3f %8.3f %8.3f   %.2f\n", fmt.Sprintf("%s, explore %g", r.Order, r.Explore),
 				r.At[0], r.At[1], r.At[2], r.Recall)
@@ -107,6 +108,7 @@ func (w *Web) cost(out io.Writer) error {
 		n++
 	}
 	took := time.Since(began)
-	fmt.Fprintf(out, "\ncost: %v a page of %d bytes of text on average\n", (took / time.Duration(n)).Round(100*time.Nanosecond), bytes/n)
+	fmt.Fprintf(out, "\ncost: %v a page of %d bytes of text on average\n",
+		(took / time.Duration(n)).Round(100*time.Nanosecond), bytes/n)
 	return nil
 }

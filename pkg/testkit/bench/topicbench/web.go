@@ -52,8 +52,8 @@ func Load(ctx context.Context, r io.Reader) (*Web, error) {
 			w.seeds = append(w.seeds, len(w.pages))
 		}
 		byURL[u] = len(w.pages)
-		w.pages = append(w.pages, page{url: u, title: rec.Title, text: rec.Text, vector: read.Read(rec.Title, rec.Text).Clone(),
-			test: xxh3.HashString(u)%2 == 1})
+		w.pages = append(w.pages, page{url: u, title: rec.Title, text: rec.Text,
+			vector: read.Read(rec.Title, rec.Text).Clone(), test: xxh3.HashString(u)%2 == 1})
 		links = append(links, rec.Links)
 		return ctx.Err()
 	})
@@ -90,17 +90,20 @@ func Topics() []Topic {
 			`python[^/]*/html/library/(socket|ssl|http|urllib|ftplib|poplib|imaplib|smtplib|nntplib|telnetlib|xmlrpc|ipaddress|`+
 			`asyncio-(stream|protocol|transport))|python[^/]*/html/howto/(sockets|urllib)|`+
 			`postgresql[^/]*/html/(libpq|protocol|ssl-tcp|client-auth|auth-|functions-net|datatype-net)`),
-		of("files", `linux-doc[^/]*/html/(filesystems|block|nvdimm|cdrom|driver-api/(nvdimm|mtd)|admin-guide/(device-mapper|blockdev|nfs|ext4|xfs|jfs|md)|driver-api/md)|`+
-			`boost/filesystem|libs/(filesystem|iostreams)/|/iostreams|`+
-			`python[^/]*/html/library/(shutil|pathlib|os\.path|fileinput|tempfile|zipfile|glob|tarfile|filesys|stat|filecmp|fnmatch|linecache|zipimport|archiving|gzip|bz2|lzma|zlib|io\b)|`+
-			`postgresql[^/]*/html/(storage|wal|backup|disk|continuous-arch|pgbasebackup|app-pgbase|largeobjects|lo-|file-fdw|functions-largeo)`),
-		of("concurrency", `linux-doc[^/]*/html/(locking|rcu|core-api/(atomic|refcount|local_ops|this_cpu|workqueue|padata|circular)|scheduler|litmus)|`+
-			`boost/(fibers|thread|lockfree|atomic|coroutines|interprocess|sync|barrier)|/html/(thread|fiber|atomic|lockfree|interprocess|sync)[/._]|libs/(fiber|thread|lockfree|coroutine2?|interprocess|atomic)/|/(thread|fiber|atomic|lockfree|coroutine2?|interprocess)/|`+
-			`python[^/]*/html/library/(thread|_thread|multiprocess|concurren|asyncio|queue|sched|contextvars)|`+
-			`postgresql[^/]*/html/(mvcc|explicit-locking|transaction-iso|applevel-cons|locking|parallel|sql-(lock|begin|commit|rollback|savepoint|set-transaction)|view-pg-locks|runtime-config-locks)`),
-		of("mathematics", `boost/(math|multiprecision|numeric|random|accumulators|geometry|polygon|rational|units)|libs/(math|multiprecision|numeric|random|accumulators|geometry|polygon)/|`+
-			`/(boost_random|accumulators|math|units|ratio)[/._]|python[^/]*/html/library/(math|cmath|statistics|fractions|decimal|random|numbers|numeric)|`+
-			`postgresql[^/]*/html/(functions-(math|geometry|aggregate|statistics)|datatype-(numeric|geometric)|tsm-|cube|seg)`),
+		of("files",
+			`linux-doc[^/]*/html/(filesystems|block|nvdimm|cdrom|driver-api/(nvdimm|mtd)|admin-guide/(device-mapper|blockdev|nfs|ext4|xfs|jfs|md)|driver-api/md)|`+
+				`boost/filesystem|libs/(filesystem|iostreams)/|/iostreams|`+
+				`python[^/]*/html/library/(shutil|pathlib|os\.path|fileinput|tempfile|zipfile|glob|tarfile|filesys|stat|filecmp|fnmatch|linecache|zipimport|archiving|gzip|bz2|lzma|zlib|io\b)|`+
+				`postgresql[^/]*/html/(storage|wal|backup|disk|continuous-arch|pgbasebackup|app-pgbase|largeobjects|lo-|file-fdw|functions-largeo)`),
+		of("concurrency",
+			`linux-doc[^/]*/html/(locking|rcu|core-api/(atomic|refcount|local_ops|this_cpu|workqueue|padata|circular)|scheduler|litmus)|`+
+				`boost/(fibers|thread|lockfree|atomic|coroutines|interprocess|sync|barrier)|/html/(thread|fiber|atomic|lockfree|interprocess|sync)[/._]|libs/(fiber|thread|lockfree|coroutine2?|interprocess|atomic)/|/(thread|fiber|atomic|lockfree|coroutine2?|interprocess)/|`+
+				`python[^/]*/html/library/(thread|_thread|multiprocess|concurren|asyncio|queue|sched|contextvars)|`+
+				`postgresql[^/]*/html/(mvcc|explicit-locking|transaction-iso|applevel-cons|locking|parallel|sql-(lock|begin|commit|rollback|savepoint|set-transaction)|view-pg-locks|runtime-config-locks)`),
+		of("mathematics",
+			`boost/(math|multiprecision|numeric|random|accumulators|geometry|polygon|rational|units)|libs/(math|multiprecision|numeric|random|accumulators|geometry|polygon)/|`+
+				`/(boost_random|accumulators|math|units|ratio)[/._]|python[^/]*/html/library/(math|cmath|statistics|fractions|decimal|random|numbers|numeric)|`+
+				`postgresql[^/]*/html/(functions-(math|geometry|aggregate|statistics)|datatype-(numeric|geometric)|tsm-|cube|seg)`),
 	}
 }
 
@@ -110,11 +113,13 @@ func HeldOut() []Topic {
 		of("security", `linux-doc[^/]*/html/(security|crypto|admin-guide/(lsm|hw-vuln)|userspace-api/(seccomp|landlock))|`+
 			`python[^/]*/html/library/(hashlib|hmac|secrets|crypt|ssl)|postgresql[^/]*/html/(auth-|client-auth|sql-(grant|revoke|create(role|user|policy)|`+
 			`alter(role|user|policy)|set-role)|encryption|ddl-(priv|rowsec)|user-manag|sepgsql|pgcrypto|role-|database-roles|predefined-roles|gssapi|ssl-)`),
-		of("time", `linux-doc[^/]*/html/(timers|core-api/(timekeeping|timer)|rtc|admin-guide/rtc)|/(date_time|chrono)[/._]|libs/(date_time|chrono)/|`+
-			`python[^/]*/html/library/(datetime|time\b|calendar|zoneinfo|sched)|postgresql[^/]*/html/(datatype-datetime|functions-datetime|datetime-|view-pg-timezone)`),
-		of("text", `/(spirit|regex|xpressive|tokenizer|wave|metaparse|string_algo|locale|format|lexical_cast)[/._]|libs/(spirit|regex|xpressive|tokenizer|locale)/|`+
-			`python[^/]*/html/library/(re\b|string|text|difflib|textwrap|unicodedata|codecs|json|csv|configparser|xml|html|markup|shlex|argparse|locale|gettext)|`+
-			`postgresql[^/]*/html/(functions-(matching|string|textsearch|xml|json)|textsearch|datatype-(textsearch|character|xml|json)|collation|charset|multibyte)`),
+		of("time",
+			`linux-doc[^/]*/html/(timers|core-api/(timekeeping|timer)|rtc|admin-guide/rtc)|/(date_time|chrono)[/._]|libs/(date_time|chrono)/|`+
+				`python[^/]*/html/library/(datetime|time\b|calendar|zoneinfo|sched)|postgresql[^/]*/html/(datatype-datetime|functions-datetime|datetime-|view-pg-timezone)`),
+		of("text",
+			`/(spirit|regex|xpressive|tokenizer|wave|metaparse|string_algo|locale|format|lexical_cast)[/._]|libs/(spirit|regex|xpressive|tokenizer|locale)/|`+
+				`python[^/]*/html/library/(re\b|string|text|difflib|textwrap|unicodedata|codecs|json|csv|configparser|xml|html|markup|shlex|argparse|locale|gettext)|`+
+				`postgresql[^/]*/html/(functions-(matching|string|textsearch|xml|json)|textsearch|datatype-(textsearch|character|xml|json)|collation|charset|multibyte)`),
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 
 // capturesOf are the URLs of a WACZ file that is as the specification wants it, each once.
 func capturesOf(t testing.TB, file string) []string {
-	all := slices.DeleteFunc(wacztest.Check(t, file).Captures, func(u string) bool { return strings.HasSuffix(u, "/robots.txt") })
+	all := slices.DeleteFunc(wacztest.Check(t, file).Captures,
+		func(u string) bool { return strings.HasSuffix(u, "/robots.txt") })
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -27,7 +28,8 @@ func TestAssetsAndCopiesOfANode(t *testing.T) {
 	alone, captures := sites.CopyAlone(t, filepath.Join(programs, "whirlpool"), capturesOf)
 	all := int(sites.Requests.Swap(0))
 	warc := filepath.Join(t.ArtifactDir(), "warc")
-	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), sites.Job(), "WHIRLPOOL_DISK_WARC="+warc)
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), sites.Job(),
+		"WHIRLPOOL_DISK_WARC="+warc)
 	c.startSeven()
 	c.seed()
 	for i := range 3 {
@@ -46,7 +48,8 @@ func TestAssetsAndCopiesOfANode(t *testing.T) {
 	t.Log(c.whirlpool(append(export, "--format", "mirror", to)...))
 	t.Log(c.whirlpool(append(export, to+".wacz")...))
 	got := crawltest.ReadCopy(t, to)
-	t.Logf("%d files, %d captures; %d requests of one machine, %d here", len(got), len(captures), all, sites.Requests.Load())
+	t.Logf("%d files, %d captures; %d requests of one machine, %d here", len(got), len(captures), all,
+		sites.Requests.Load())
 	report(t, "copy", alone.Differs(got))
 	if here := capturesOf(t, to+".wacz"); !slices.Equal(here, captures) {
 		t.Errorf("captures %q\nof one machine %q", here, captures)

@@ -40,7 +40,8 @@ func TestNegativeControlAuditsOfARunningCrawlAccuseNobody(t *testing.T) {
 // requests are under way. The audit names them, however many tasks are left; repair queues them again at once, and
 // nothing is missing in the end.
 func TestAuditNamesWhatWasPurged(t *testing.T) {
-	for prefix, setting := range map[string]string{"front.": "WHIRLPOOL_FRONTIER_ACTIVE_HOSTS=5", "back.": "WHIRLPOOL_FRONTIER_HELD_TASKS=20"} {
+	for prefix, setting := range map[string]string{"front.": "WHIRLPOOL_FRONTIER_ACTIVE_HOSTS=5",
+		"back.": "WHIRLPOOL_FRONTIER_HELD_TASKS=20"} {
 		t.Run(prefix+"*", func(t *testing.T) { auditPurged(t, prefix, setting) })
 	}
 }

@@ -34,10 +34,14 @@ func TestProgramsWaitAndGoOnByThemselves(t *testing.T) {
 	c.startSeven()
 	c.seed()
 	at := func(part float64) {
-		until(t, patience, "requests", func() bool { return float64(w.Srv.Log().Count()) > part*float64(w.Requests) || c.stuck() })
+		until(t, patience, "requests",
+			func() bool { return float64(w.Srv.Log().Count()) > part*float64(w.Requests) || c.stuck() })
 	}
 	at(0.2)
-	t.Run("broker away", func(t *testing.T) { c.brokerAway(t, w, harness.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second)) })
+	t.Run("broker away", func(t *testing.T) {
+		c.brokerAway(t, w,
+			harness.Duration(t, "WHIRLPOOL_E2E_AWAY", 20*time.Second))
+	})
 	at(0.4)
 	t.Run("memory alarm", func(t *testing.T) { c.memoryAlarm(t, w) })
 	at(0.6)
@@ -59,7 +63,8 @@ func (c *cluster) brokerAway(t *testing.T, w *world, away time.Duration) {
 		if within(away, func() bool { return c.stuck() || time.Now().After(deadline) }); t.Failed() {
 			return
 		}
-		if n := w.Srv.Log().Count(); !within(harness.Times(c.Slowness, 2*time.Second), func() bool { return w.Srv.Log().Count() > n }) {
+		if n := w.Srv.Log().Count(); !within(harness.Times(c.Slowness, 2*time.Second),
+			func() bool { return w.Srv.Log().Count() > n }) {
 			t.Logf("no request after %d", n)
 		} else {
 			t.Error("requests are made without a broker")
@@ -160,7 +165,8 @@ func (c *cluster) wantCheap(t *testing.T, before map[string]expense) {
 		grown, said := now.memory-before[name].memory, now.lines-before[name].lines
 		t.Logf("%s: %d MB, %+d; %d lines", name, now.memory>>20, grown>>20, said)
 		if grown > waitMemory || said > waitLines {
-			t.Errorf("%s took %d MB and wrote %d lines while it waited, want at most %d and %d", name, grown>>20, said, waitMemory>>20, waitLines)
+			t.Errorf("%s took %d MB and wrote %d lines while it waited, want at most %d and %d", name, grown>>20, said,
+				waitMemory>>20, waitLines)
 		}
 	}
 }

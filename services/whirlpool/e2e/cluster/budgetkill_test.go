@@ -93,7 +93,8 @@ func (c *cluster) unspent(budget int64) (faults []string) {
 	places, err := c.Postgres.Places().Places(ctx, c.job.ID)
 	check(c.t, err)
 	if tally.Pages != budget || len(places) > 0 || !c.ended() {
-		faults = append(faults, fmt.Sprintf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places), budget))
+		faults = append(faults, fmt.Sprintf("%d pages, and %d places are kept; the budget is %d", tally.Pages, len(places),
+			budget))
 	}
 	r := c.Results(c.job.ID)
 	for u := range r.Pages {

@@ -35,7 +35,8 @@ func newCluster(t *testing.T, srv *fakeweb.Server, job *crawl.Job, settings ...s
 	t.Helper()
 	s := ready(t)
 	c := &cluster{Cluster: crawltest.New(t, s.env, srv, settings...), t: t, services: s, job: job}
-	c.env = slices.Concat(os.Environ(), []string{"WHIRLPOOL_NODE=e2e", "WHIRLPOOL_DISK_SPOOL=" + filepath.Join(c.Dir, "spool")},
+	c.env = slices.Concat(os.Environ(),
+		[]string{"WHIRLPOOL_NODE=e2e", "WHIRLPOOL_DISK_SPOOL=" + filepath.Join(c.Dir, "spool")},
 		c.Broker(s.env), c.Settings)
 	c.setup()
 	var err error

@@ -44,7 +44,8 @@ func TestContinuousOverPrograms(t *testing.T) {
 	if text := c.whirlpool("status", "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "freshness") {
 		t.Errorf("status says nothing of freshness:\n%s", text)
 	}
-	if text := c.whirlpool("explain", u[3], "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "changes every") {
+	if text := c.whirlpool("explain", u[3], "--cluster", "--job", string(c.job.ID)); !strings.Contains(text,
+		"changes every") {
 		t.Errorf("explain says nothing of visits:\n%s", text)
 	}
 	back := u[2]
@@ -58,7 +59,8 @@ func TestContinuousOverPrograms(t *testing.T) {
 	if visits < 4*len(u) {
 		t.Errorf("%d visits of %d pages: too few to prove much", visits, len(u))
 	}
-	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 || !strings.Contains(text, "no page is forgotten") {
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 0 ||
+		!strings.Contains(text, "no page is forgotten") {
 		t.Errorf("audit ends with %d:\n%s", code, text)
 	}
 	if text := c.whirlpool("explain", gone, "--cluster", "--job", string(c.job.ID)); !strings.Contains(text, "gone") {
@@ -89,7 +91,8 @@ func TestContinuousLosesAQueue(t *testing.T) {
 		held, err := crawltest.Held(t.Context(), c.bus)
 		return err == nil && len(held) == 0
 	})
-	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 1 || !strings.Contains(text, "never be visited again") {
+	if code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID)); code != 1 ||
+		!strings.Contains(text, "never be visited again") {
 		t.Errorf("audit ends with %d:\n%s", code, text)
 	}
 	lost := c.taken() // before anything runs: a fast frontier has them back at once

@@ -137,7 +137,8 @@ func TestNegativeControlFrontierThatDoesNotWait(t *testing.T) {
 			until(t, patience, "the leases of two frontiers", func() bool { return w.Srv.Log().Count() > 2*hosts || c.stuck() })
 			p.CleanUp()
 			found := map[fakeweb.ViolationKind]int{}
-			for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.Srv.Log().Entries(), c.deaths), w.Srv.Web().Rules(delay, 0, harness.Times(c.Slowness, crawltest.Tolerance))) {
+			for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.Srv.Log().Entries(), c.deaths),
+				w.Srv.Web().Rules(delay, 0, harness.Times(c.Slowness, crawltest.Tolerance))) {
 				found[v.Kind]++
 			}
 			t.Logf("violations %v", found)

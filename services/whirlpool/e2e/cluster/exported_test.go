@@ -20,9 +20,11 @@ func TestOutputsOfAClustersJobAreExported(t *testing.T) {
 	w := serveSlowly(t, swapDelay(t))
 	c := newCluster(t, w.Srv, w.Job())
 	c.job.Pipeline = crawl.Pipeline{Nodes: []crawl.PluginNode{
-		{ID: "table", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "table.csv", "columns": []any{"url", "status", "title"}}},
+		{ID: "table", At: crawl.AtOutput, Use: "builtin/file@1",
+			With: crawl.Settings{"file": "table.csv", "columns": []any{"url", "status", "title"}}},
 		{ID: "lines", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "lines.jsonl"}},
-		{ID: "columns", At: crawl.AtOutput, Use: "builtin/file@1", With: crawl.Settings{"file": "some.parquet", "columns": []any{"url", "title"}}},
+		{ID: "columns", At: crawl.AtOutput, Use: "builtin/file@1",
+			With: crawl.Settings{"file": "some.parquet", "columns": []any{"url", "title"}}},
 	}}
 	c.startSeven()
 	c.seed()

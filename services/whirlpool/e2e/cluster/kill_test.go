@@ -206,7 +206,8 @@ func (c *cluster) connections() (*rabbithole.Client, []rabbithole.ConnectionInfo
 	check(c.t, err)
 	vhosts := []string{c.Config(c.env).RabbitMQ.Subsystems.Vhost, c.Config(c.env).RabbitMQ.Frontier.Vhost}
 	return client, slices.DeleteFunc(all, func(i rabbithole.ConnectionInfo) bool {
-		return !slices.Contains(vhosts, i.Vhost) || strings.HasPrefix(fmt.Sprint(i.ClientProperties["connection_name"]), "e2e")
+		return !slices.Contains(vhosts, i.Vhost) ||
+			strings.HasPrefix(fmt.Sprint(i.ClientProperties["connection_name"]), "e2e")
 	})
 }
 

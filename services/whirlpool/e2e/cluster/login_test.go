@@ -35,12 +35,13 @@ func TestMembersOnlyByTwoFetchers(t *testing.T) {
 	job := crawl.DefaultJob()
 	job.ID, job.Seeds, job.Scope, job.MaxDepth = "members", []string{srv.URL + "/"}, crawl.ScopeHost, -1
 	job.Politeness.Delay, job.Politeness.IPDelay = crawl.Duration(5*time.Millisecond), crawl.Duration(time.Millisecond)
-	job.Login = crawl.Login{URL: srv.URL + "/login", Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
-		Check: crawl.LoginCheck{CSS: "a.logout"}}
+	job.Login = crawl.Login{URL: srv.URL + "/login",
+		Fields: map[string]string{"name": "alice", "password": "${MEMBERS_PASSWORD}"},
+		Check:  crawl.LoginCheck{CSS: "a.logout"}}
 	job.Headers = []crawl.HeaderRule{{Name: "X-Api-Key", Value: "${MEMBERS_KEY}"}}
 	warc := filepath.Join(t.ArtifactDir(), "warc")
-	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), &job, "MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey,
-		"WHIRLPOOL_DISK_WARC="+warc)
+	c := newCluster(t, crawltest.Listen(t, fakeweb.Plain(1, 1), fakeweb.Options{}), &job,
+		"MEMBERS_PASSWORD="+membersPassword, "MEMBERS_KEY="+membersKey, "WHIRLPOOL_DISK_WARC="+warc)
 	c.startSeven()
 	second := c.add("fetcher2", filepath.Join(programs, "fetcher"), nil, "WHIRLPOOL_DISK_WARC="+warc+"2")
 	second.Start(t)

@@ -97,7 +97,8 @@ func loseQueues(t *testing.T, prefix, program, how string) {
 	c.judge(w)
 	t.Logf("%d messages were %s", lost, how)
 	// Programs hold what these topics have, unacknowledged: a purge finds little there, or nothing.
-	held := how == "purged" && slices.Contains([]string{crawl.TopicFetch, crawl.TopicFrontierIn, crawl.TopicOutcome}, prefix)
+	held := how == "purged" && slices.Contains([]string{crawl.TopicFetch, crawl.TopicFrontierIn, crawl.TopicOutcome},
+		prefix)
 	if lost == 0 && prefix != "later." && !held {
 		t.Error("no message was lost: the test proves nothing")
 	}
@@ -131,7 +132,8 @@ func (c *cluster) management() *rabbithole.Client {
 func (c *cluster) queues(prefix string) (out []rabbithole.QueueInfo) {
 	c.t.Helper()
 	for _, vhost := range []string{c.Config(c.env).RabbitMQ.Subsystems.Vhost, c.Config(c.env).RabbitMQ.Frontier.Vhost} {
-		all, err := c.management().ListQueuesWithParametersIn(vhost, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
+		all, err := c.management().ListQueuesWithParametersIn(vhost,
+			url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
 		check(c.t, err)
 		out = append(out, slices.DeleteFunc(all, func(q rabbithole.QueueInfo) bool {
 			named := q.Name == prefix || prefix == "" || strings.HasSuffix(prefix, ".") && strings.HasPrefix(q.Name, prefix)
@@ -196,7 +198,8 @@ func TestNegativeControlPagesThatNobodyFollowsAreRepaired(t *testing.T) {
 		t.Fatalf("%d messages were lost, and the checks found %d faults", lost, len(faults))
 	}
 	code, text := c.exitCode("audit", "--cluster", "--job", string(c.job.ID))
-	if code != 1 || !strings.Contains(text, "neither a record nor a reason") || !strings.Contains(text, "page without record and reason: http://") {
+	if code != 1 || !strings.Contains(text, "neither a record nor a reason") ||
+		!strings.Contains(text, "page without record and reason: http://") {
 		t.Errorf("audit ends with %d where pages were lost, want 1 and their names:\n%s", code, text)
 	}
 	if code, text := c.exitCode("repair", "--cluster", "--job", string(c.job.ID)); code != 0 {

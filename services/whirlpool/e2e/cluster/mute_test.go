@@ -137,7 +137,8 @@ func TestConfirmsOfLeasesAreLost(t *testing.T) {
 	c := newCluster(t, w.Srv, w.Job())
 	m := newMute(t, strings.TrimPrefix(string(c.Config(c.env).RabbitMQ.URL), "amqp://"))
 	c.startSeven(slices.DeleteFunc(slices.Clone(harness.Names), func(name string) bool { return name == "frontier" })...)
-	c.add("frontier", filepath.Join(programs, "frontier"), nil, "WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).Start(t)
+	c.add("frontier", filepath.Join(programs, "frontier"), nil,
+		"WHIRLPOOL_RABBITMQ_URL=amqp://"+m.listener.Addr().String()).Start(t)
 	c.seed()
 	struck := 0
 	c.tormented(w, 2*harness.Number(t, "WHIRLPOOL_E2E_KILLS", 8), func(int) {

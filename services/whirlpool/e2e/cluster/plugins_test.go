@@ -54,7 +54,8 @@ func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 	db, err := pgx.Connect(ctx, c.Ledger)
 	check(c.t, err)
 	defer func() { _ = db.Close(ctx) }()
-	rows, err := db.Query(ctx, "SELECT claimed FROM fingerprints WHERE claimed BETWEEN $1 AND $2 ORDER BY claimed", from, to)
+	rows, err := db.Query(ctx, "SELECT claimed FROM fingerprints WHERE claimed BETWEEN $1 AND $2 ORDER BY claimed", from,
+		to)
 	check(c.t, err)
 	at, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
 	check(c.t, err)
@@ -68,7 +69,8 @@ func (c *cluster) gap(from, to time.Time) (longest time.Duration, pages int) {
 // revision, and none is missing.
 func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 	w := serveSlowly(t, swapDelay(t))
-	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres",
+		"WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
 	c.plug("1.0.0", "1.1.0")
 	c.refused("9.9.9", "pipeline.nodes[0].use there is no plug-in shop/v@9.9.9: of shop/v there are 1.0.0, 1.1.0")
 	c.startSeven()
@@ -91,7 +93,8 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 	const around = 3 * time.Second
 	before, n := c.gap(swap.Add(-around), swap)
 	after, m := c.gap(swap.Add(-around/10), swap.Add(took+around))
-	t.Logf("records by version %v; the longest time between two pages: %v before the swap (%d pages), %v around it (%d pages); seed took %v",
+	t.Logf("records by version %v; the longest time between two pages: %v before the swap (%d pages), %v around it (%d "+
+		"pages); seed took %v",
 		records, before, n, after, m, took)
 	if most := before + harness.Times(c.Slowness, time.Second); after > most {
 		t.Errorf("around the swap no page came for %v: want %v at most", after, most)
@@ -103,7 +106,8 @@ func TestAPluginIsSwappedAcrossPrograms(t *testing.T) {
 // each record says which pages went through it.
 func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
 	w := serveSlowly(t, swapDelay(t))
-	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres", "WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
+	c := newCluster(t, w.Srv, w.Job(), "WHIRLPOOL_PLUGINS_STORE=postgres",
+		"WHIRLPOOL_PLUGINS_DIR="+filepath.Join(t.TempDir(), "plugins"))
 	c.plug("1.0.0")
 	c.startSeven()
 	c.through("1.0.0")
@@ -122,7 +126,8 @@ func TestTheRepositoryOfPluginsGoesAway(t *testing.T) {
 	c.seed()
 	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins RENAME TO plugins_away")
 	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))
-	until(t, patience, "a page that waits", func() bool { return c.inLogs("cannot be asked just now") > 0 || c.ended() || c.stuck() })
+	until(t, patience, "a page that waits",
+		func() bool { return c.inLogs("cannot be asked just now") > 0 || c.ended() || c.stuck() })
 	crawltest.SQL(t, c.Ledger, "ALTER TABLE plugins_away RENAME TO plugins")
 	requests(4)
 	c.whirlpool("plugin", "disable", "--cluster", "--why", "it is a test", "shop/v@0.9.0")
@@ -160,7 +165,8 @@ func TestNegativeControlAParserKeepsTheOldPipeline(t *testing.T) {
 	c.through("1.0.0")
 	c.seed()
 	until(t, patience, "requests", func() bool { return w.Srv.Log().Count() >= w.Requests/5 || c.stuck() })
-	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID)) // so that pages are left, however slowly the commands start
+	// so that pages are left, however slowly the commands start
+	c.whirlpool("pause", "--cluster", "--job", string(c.job.ID))
 	c.through("1.1.0")
 	c.seed()
 	c.whirlpool("resume", "--cluster", "--job", string(c.job.ID))

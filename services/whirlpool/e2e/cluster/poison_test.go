@@ -22,8 +22,8 @@ func TestPoisonPageIsBuriedAndReplayed(t *testing.T) {
 	c.wait()
 	var letters []struct{ Topic, Reason, Job string }
 	check(t, json.Unmarshal([]byte(c.whirlpool("replay", "--cluster", "--list", "--json")), &letters))
-	if len(letters) != 1 || letters[0].Topic != crawl.TopicContentSeen || !strings.Contains(letters[0].Reason, `"poison"`) ||
-		!strings.Contains(letters[0].Reason, page) {
+	if len(letters) != 1 || letters[0].Topic != crawl.TopicContentSeen ||
+		!strings.Contains(letters[0].Reason, `"poison"`) || !strings.Contains(letters[0].Reason, page) {
 		t.Fatalf("dead letters %+v, want one of contentseen that names the constraint poison and %s", letters, page)
 	}
 	if got := c.Results(c.job.ID); len(got.Pages) >= len(w.Calm.Pages) || len(got.Pages) < len(w.Calm.Pages)/2 {
@@ -31,7 +31,10 @@ func TestPoisonPageIsBuriedAndReplayed(t *testing.T) {
 	}
 	c.sql(`ALTER TABLE fingerprints DROP CONSTRAINT poison`)
 	c.whirlpool("replay", "--cluster")
-	if !within(patience, func() bool { return len(c.Results(c.job.ID).Pages) >= len(w.Calm.Pages) && len(c.leftovers()) == 0 }) {
+	if !within(patience, func() bool {
+		return len(c.Results(c.job.ID).Pages) >= len(w.Calm.Pages) &&
+			len(c.leftovers()) == 0
+	}) {
 		t.Errorf("replay did not bring everything back:\n%s", c.situation())
 	}
 	c.judge(w)
@@ -42,7 +45,8 @@ func poison(t *testing.T, w *world) string {
 	t.Helper()
 	for p := range w.Srv.Web().Pages {
 		stored, ok := w.Calm.Pages[p.URL]
-		if ok && stored.Text && p.Depth > 0 && p.ChangeEvery == 0 && p.NearDuplicateOf == "" && p.DuplicateOf == "" && !p.NoFollow {
+		if ok && stored.Text && p.Depth > 0 && p.ChangeEvery == 0 && p.NearDuplicateOf == "" && p.DuplicateOf == "" &&
+			!p.NoFollow {
 			return p.URL
 		}
 	}

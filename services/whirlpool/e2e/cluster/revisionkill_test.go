@@ -34,7 +34,8 @@ var points = map[string]func(k *revisedJob, rules e2e.TreeRules){
 	"while it is stored": func(k *revisedJob, rules e2e.TreeRules) {
 		ctx, cancel := context.WithTimeout(k.t.Context(), time.Duration(k.r.Int64N(int64(400*time.Millisecond))))
 		defer cancel()
-		cmd := exec.CommandContext(ctx, filepath.Join(programs, "whirlpool"), k.order(rules)...) // killed when the time is over
+		// killed when the time is over
+		cmd := exec.CommandContext(ctx, filepath.Join(programs, "whirlpool"), k.order(rules)...)
 		cmd.Env, cmd.Dir = k.env, k.Dir
 		_ = cmd.Run()
 		k.killed("frontier", k.program("frontier"))
@@ -47,7 +48,8 @@ var points = map[string]func(k *revisedJob, rules e2e.TreeRules){
 	"at its first lease": func(k *revisedJob, rules e2e.TreeRules) {
 		before := k.site.Count()
 		k.edit(rules)
-		until(k.t, patience, "a request after the edit", func() bool { return k.site.Count() > before || k.over() || k.stuck() })
+		until(k.t, patience, "a request after the edit",
+			func() bool { return k.site.Count() > before || k.over() || k.stuck() })
 		k.killed("frontier and fetcher", k.program("frontier"), k.program("fetcher"))
 	},
 	"while queued tasks are judged again": func(k *revisedJob, rules e2e.TreeRules) {
@@ -77,7 +79,8 @@ var points = map[string]func(k *revisedJob, rules e2e.TreeRules){
 func TestProgramsThatAreKilledWhileAJobIsRevised(t *testing.T) {
 	long(t)
 	ready(t)
-	seeds, first := harness.Number(t, "WHIRLPOOL_E2E_SEEDS", 0), harness.Number(t, "WHIRLPOOL_E2E_SEED", int(time.Now().UnixNano()%1000))
+	seeds, first := harness.Number(t, "WHIRLPOOL_E2E_SEEDS", 0),
+		harness.Number(t, "WHIRLPOOL_E2E_SEED", int(time.Now().UnixNano()%1000))
 	all := slices.Sorted(maps.Keys(points))
 	if seeds == 0 { // a look at two points, another two each time
 		all, seeds = []string{all[first%len(all)], all[(first+3)%len(all)]}, 1
@@ -87,7 +90,8 @@ func TestProgramsThatAreKilledWhileAJobIsRevised(t *testing.T) {
 	for seed := first; seed < first+seeds; seed++ {
 		var jobs []*revisedJob
 		for i, point := range all {
-			k := &revisedJob{cluster: c, id: crawl.JobID(fmt.Sprintf("revised-%d-%d", seed, i)), site: e2e.NewTree(), r: rand.New(rand.NewPCG(uint64(seed), uint64(i)))}
+			k := &revisedJob{cluster: c, id: crawl.JobID(fmt.Sprintf("revised-%d-%d", seed, i)), site: e2e.NewTree(),
+				r: rand.New(rand.NewPCG(uint64(seed), uint64(i)))}
 			t.Cleanup(k.site.Close)
 			t.Logf("%s: %s", k.id, point)
 			k.torment(points[point])
@@ -121,7 +125,8 @@ func (k *revisedJob) torment(point func(*revisedJob, e2e.TreeRules)) {
 
 // judgeRevised waits for the end of the job, and fails the test for what is wrong with it.
 func (k *revisedJob) judgeRevised() {
-	until(k.t, patience, string(k.id)+" to end", func() bool { return k.over() && !k.sweepDue() && k.quiet() || k.stuck() })
+	until(k.t, patience, string(k.id)+" to end",
+		func() bool { return k.over() && !k.sweepDue() && k.quiet() || k.stuck() })
 	pages := map[string]uint32{}
 	check(k.t, k.Mongo.Job(k.id).Each(k.t.Context(), func(r *crawl.Record) error {
 		pages[r.URL.String()] = crawl.EpochOf(r.Epoch)
@@ -136,7 +141,8 @@ func (k *revisedJob) judgeRevised() {
 	if code, text := k.exitCode("audit", "--cluster", "--job", string(k.id)); code != 0 {
 		k.t.Errorf("%s: audit exits with %d\n%s", k.id, code, text)
 	}
-	k.t.Logf("%s: %d pages by revision %d, %d of them only by old rules", k.id, len(pages), job.Epoch, len(pages)-len(k.site.Pages(k.final)))
+	k.t.Logf("%s: %d pages by revision %d, %d of them only by old rules", k.id, len(pages), job.Epoch,
+		len(pages)-len(k.site.Pages(k.final)))
 }
 
 // explainMissing logs what the cluster says of pages that are missing.
@@ -151,7 +157,8 @@ func (k *revisedJob) explainMissing(differs []string) {
 
 // order is the command that gives the job its rules.
 func (k *revisedJob) order(rules e2e.TreeRules) []string {
-	return []string{"seed", "-c", crawltest.WriteJob(k.t, k.Dir, k.site.Job(k.id, rules)), "--job", string(k.id), "--cluster"}
+	return []string{"seed", "-c", crawltest.WriteJob(k.t, k.Dir, k.site.Job(k.id, rules)), "--job", string(k.id),
+		"--cluster"}
 }
 
 func (k *revisedJob) edit(rules e2e.TreeRules) { k.whirlpool(k.order(rules)...) }

@@ -34,7 +34,8 @@ func TestWorkflowsSurviveKills(t *testing.T) {
 	wished.ID, widened.ID = "wished", "widened"
 	widened.Exclude = []string{`^https?://[^/]*site-\d*[13579]\.test`}
 	all := []crawl.JobID{a.Create(wished), a.Create(widened)}
-	wisher := crawltest.Wish(t, crawltest.Wished{all[0]: {workflow.Pause, workflow.Run, workflow.Stop, workflow.Run}, all[1]: nil}, a.Clients...)
+	wisher := crawltest.Wish(t, crawltest.Wished{all[0]: {workflow.Pause, workflow.Run, workflow.Stop, workflow.Run},
+		all[1]: nil}, a.Clients...)
 
 	const everything = "all programs"
 	victims := append(slices.Clone(harness.Names), a.Copies[0].Name, a.Copies[1].Name, everything)

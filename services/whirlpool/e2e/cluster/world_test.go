@@ -37,7 +37,8 @@ func serveSlowly(t *testing.T, least time.Duration) *world {
 	t.Helper()
 	long(t)
 	ready(t)
-	delay, pages := harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond), harness.Number(t, "WHIRLPOOL_E2E_PAGES", 600)
+	delay, pages := harness.Duration(t, "WHIRLPOOL_E2E_DELAY", 40*time.Millisecond),
+		harness.Number(t, "WHIRLPOOL_E2E_PAGES", 600)
 	calm, port := undisturbed.Crawl(t, filepath.Join(programs, "whirlpool"), func() (*fakeweb.Server, *crawl.Job) {
 		srv := listen(t, webOf(pages, delay), 0)
 		return srv, crawltest.JobFor(srv, delay)

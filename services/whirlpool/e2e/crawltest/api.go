@@ -100,8 +100,10 @@ func (a *API) Revisions(id crawl.JobID) (n int) {
 func (a *API) Judge(id crawl.JobID, got int) {
 	a.t.Helper()
 	x := a.Execution(id)
-	if x.State != workflow.Succeeded || x.Audit == nil || !x.Audit.OK || x.Stats == nil || x.Stats.Open != 0 || x.Stats.Records != int64(got) {
-		a.t.Errorf("%s is %s (%s), its audit %+v, its figures %+v; there are %d records", id, x.State, x.Reason, x.Audit, x.Stats, got)
+	if x.State != workflow.Succeeded || x.Audit == nil || !x.Audit.OK || x.Stats == nil || x.Stats.Open != 0 ||
+		x.Stats.Records != int64(got) {
+		a.t.Errorf("%s is %s (%s), its audit %+v, its figures %+v; there are %d records", id, x.State, x.Reason, x.Audit,
+			x.Stats, got)
 	}
 	events := Ask(a, "events of "+string(id), func(c *client.Client) ([]workflow.Event, error) {
 		return Events(a.t.Context(), c, id)

@@ -39,10 +39,11 @@ func ServeAssetSites(t *testing.T, address string, n int) *AssetSites {
 		s.URLs = append(s.URLs, "http://"+l.Addr().String())
 	}
 	for i, l := range listeners {
-		srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s.Requests.Add(1)
-			s.answer(w, i, r.URL.Path)
-		})}
+		srv := &http.Server{ReadHeaderTimeout: time.Minute,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				s.Requests.Add(1)
+				s.answer(w, i, r.URL.Path)
+			})}
 		go func() { _ = srv.Serve(l) }()
 		t.Cleanup(func() { _ = srv.Close() })
 	}
@@ -65,7 +66,8 @@ func (s *AssetSites) answer(w http.ResponseWriter, i int, path string) {
 	case path == "/robots.txt":
 		say("text/plain", "User-agent: *\nDisallow: /private/\n")
 	case path == "/css/site.css":
-		say("text/css", fmt.Sprintf("@import 'deep.css'; @font-face { font-family: f; src: url(%s/font.woff2) } body { background: url(../img/bg.gif) }", next))
+		say("text/css", fmt.Sprintf("@import 'deep.css'; @font-face { font-family: f; src: url(%s/font.woff2) } body { "+
+			"background: url(../img/bg.gif) }", next))
 	case path == "/css/deep.css":
 		say("text/css", "p { list-style: url(../img/deep.gif) }")
 	case strings.HasPrefix(path, "/img/") && strings.HasSuffix(path, ".gif"):
@@ -156,12 +158,13 @@ func (c Copy) Differs(other Copy) (faults []string) {
 }
 
 // CopyAlone has one machine crawl the sites, and returns its copy and the URLs that its WACZ holds, by check.
-func (s *AssetSites) CopyAlone(t *testing.T, exe string, check func(testing.TB, string) []string) (c Copy, captures []string) {
+func (s *AssetSites) CopyAlone(t *testing.T, exe string,
+	check func(testing.TB, string) []string) (c Copy, captures []string) {
 	t.Helper()
 	dir := t.TempDir()
 	cl := &Cluster{T: t, Dir: dir}
 	to := filepath.Join(dir, "copy")
-	cl.Must(os.Environ(), exe, "crawl", "-c", WriteJob(t, dir, s.Job()), "-o", filepath.Join(dir, "crawl"), "--allow-private", "--quiet",
-		"--mirror", to, "--wacz", to+".wacz")
+	cl.Must(os.Environ(), exe, "crawl", "-c", WriteJob(t, dir, s.Job()), "-o", filepath.Join(dir, "crawl"),
+		"--allow-private", "--quiet", "--mirror", to, "--wacz", to+".wacz")
 	return ReadCopy(t, to), check(t, to+".wacz")
 }

@@ -62,10 +62,11 @@ func New(t *testing.T, env map[string]string, srv *fakeweb.Server, settings ...s
 		name, variable := strings.ToLower(part)+"_"+c.Database, "WHIRLPOOL_RABBITMQ_"+part
 		c.Settings = append(c.Settings, variable+"_VHOST="+name, variable+"_USER="+name, variable+"_PASSWORD="+rand.Text())
 	}
-	c.Settings = append(c.Settings, "WHIRLPOOL_POSTGRES_URL="+c.Ledger, "WHIRLPOOL_MONGODB_URL="+env["WHIRLPOOL_TEST_MONGODB"],
-		"WHIRLPOOL_MONGODB_DATABASE="+c.Database, "WHIRLPOOL_MEMCACHED_ADDRESSES="+env["WHIRLPOOL_TEST_MEMCACHED"],
-		"WHIRLPOOL_DISK_LIMIT=0.99", "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+srv.DNSAddr(),
-		"WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0", "WHIRLPOOL_PPROF_LISTEN=", "WHIRLPOOL_LOG_FORMAT=json", "WHIRLPOOL_LOG_LIMIT=0")
+	c.Settings = append(c.Settings, "WHIRLPOOL_POSTGRES_URL="+c.Ledger,
+		"WHIRLPOOL_MONGODB_URL="+env["WHIRLPOOL_TEST_MONGODB"], "WHIRLPOOL_MONGODB_DATABASE="+c.Database,
+		"WHIRLPOOL_MEMCACHED_ADDRESSES="+env["WHIRLPOOL_TEST_MEMCACHED"], "WHIRLPOOL_DISK_LIMIT=0.99",
+		"WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+srv.DNSAddr(), "WHIRLPOOL_HTTP_LISTEN=127.0.0.1:0",
+		"WHIRLPOOL_PPROF_LISTEN=", "WHIRLPOOL_LOG_FORMAT=json", "WHIRLPOOL_LOG_LIMIT=0")
 	c.Settings = append(c.Settings, settings...)
 	Forget(t, env["WHIRLPOOL_TEST_MEMCACHED"])
 	c.open()
@@ -210,7 +211,8 @@ func Held(ctx context.Context, bus *rabbit.Bus) (held []string, err error) {
 	depths, err := bus.Depths(ctx)
 	for _, d := range depths {
 		if d.Ready+d.Unacked > 0 && !harness.Shut(d.Queue) {
-			held = append(held, fmt.Sprintf("queue %s holds %d messages, and %d that are being handled", d.Queue, d.Ready, d.Unacked))
+			held = append(held, fmt.Sprintf("queue %s holds %d messages, and %d that are being handled", d.Queue, d.Ready,
+				d.Unacked))
 		}
 	}
 	return held, err

@@ -41,7 +41,8 @@ func RunCalendar(args []string) (code int, ok bool) {
 		roles = append(roles, node.Role(r))
 	}
 	c := node.Cluster{Calendar: revisit.Calendar{Start: time.Unix(0, start), Speed: speed}}
-	return process.Run("node", args, func(ctx context.Context, p *process.Program) error { return c.Run(ctx, p, roles...) }), true
+	return process.Run("node", args,
+		func(ctx context.Context, p *process.Program) error { return c.Run(ctx, p, roles...) }), true
 }
 
 // CalendarEnv is the variable that makes the test binary a program with the roles, all where none is named.
@@ -116,9 +117,10 @@ func (c *Cluster) State(job crawl.JobID, url string) revisit.State {
 // OnTheWay leaves of what brokers hold ([Held]) what is on its way: no task that waits in the frontier's queues.
 func OnTheWay(held []string) []string {
 	return slices.DeleteFunc(held, func(text string) bool {
-		return slices.ContainsFunc([]string{"queue front.", "queue back.", "queue later.", "queue level."}, func(part string) bool {
-			return strings.Contains(text, part)
-		})
+		return slices.ContainsFunc([]string{"queue front.", "queue back.", "queue later.", "queue level."},
+			func(part string) bool {
+				return strings.Contains(text, part)
+			})
 	})
 }
 

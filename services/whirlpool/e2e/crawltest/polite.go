@@ -18,7 +18,8 @@ const toldTooLate = 250 * time.Millisecond
 
 // Impolite lists the violations in the server's log, but for a number that no crawler could have avoided. deaths are
 // those of the programs that may have made a request.
-func (c *Cluster) Impolite(w *World, ipDelay time.Duration, deaths func(fakeweb.Entry) []time.Time) (faults []fakeweb.Violation, unknowable int) {
+func (c *Cluster) Impolite(w *World, ipDelay time.Duration,
+	deaths func(fakeweb.Entry) []time.Time) (faults []fakeweb.Violation, unknowable int) {
 	rules := w.Srv.Web().Rules(w.Delay, ipDelay, harness.Times(c.Slowness, Tolerance))
 	for _, v := range fakeweb.CheckPoliteness(harness.EndWithTheClient(w.Srv.Log().Entries(), deaths), rules) {
 		if c.cannotBeKnown(v, w.Delay) {
@@ -42,7 +43,8 @@ func (c *Cluster) cannotBeKnown(v fakeweb.Violation, delay time.Duration) bool {
 		return false
 	}
 	robots := v.Previous.Path == "/robots.txt" && v.Request.Path == "/robots.txt"
-	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots && v.Got >= delay-harness.Times(c.Slowness, Tolerance)
+	return v.Kind == fakeweb.TooImpatient || v.Kind == fakeweb.TooSoon && robots &&
+		v.Got >= delay-harness.Times(c.Slowness, Tolerance)
 }
 
 // Around says what went on when a violation happened.
@@ -51,7 +53,8 @@ func (c *Cluster) Around(v fakeweb.Violation) string {
 	text := at.Format("15:04:05.000")
 	for _, tr := range c.Troubles {
 		if at.After(tr.From) && tr.To.After(at.Add(-2*time.Second)) {
-			text += fmt.Sprintf(", %s from %v to %v", tr.What, tr.From.Sub(at).Round(time.Millisecond), tr.To.Sub(at).Round(time.Millisecond))
+			text += fmt.Sprintf(", %s from %v to %v", tr.What, tr.From.Sub(at).Round(time.Millisecond),
+				tr.To.Sub(at).Round(time.Millisecond))
 		}
 	}
 	return fmt.Sprintf("%s; former from %v to %v, cut %v", text, time.Duration(v.Previous.Start-v.Request.Start),
@@ -60,6 +63,7 @@ func (c *Cluster) Around(v fakeweb.Violation) string {
 
 // Summary is a line about a crawl: requests, violations and troubles.
 func (c *Cluster) Summary(w *World, faults, unknowable int) string {
-	return fmt.Sprintf("%d requests, undisturbed %d; %d violations, %d more that no crawler could have avoided; %d troubles",
+	return fmt.Sprintf("%d requests, undisturbed %d; %d violations, %d more that no crawler could have avoided; %d "+
+		"troubles",
 		w.Srv.Log().Count(), w.Requests, faults, unknowable, len(c.Troubles))
 }

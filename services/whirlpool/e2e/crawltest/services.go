@@ -44,7 +44,8 @@ func Backend() (backend, skip string) {
 
 // CanRun asks whether a backend can run services. With an error it returns the reason.
 func CanRun(backend string) (string, error) {
-	out, err := exec.CommandContext(context.Background(), "bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, Scripts, backend).Output()
+	out, err := exec.CommandContext(context.Background(), "bash", "-c", `. "$0/lib.sh"; . "$0/$1.sh"; can_run`, Scripts,
+		backend).Output()
 	return strings.TrimSpace(string(out)), err
 }
 

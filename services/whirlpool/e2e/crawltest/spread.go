@@ -47,7 +47,8 @@ func (s *Spread) Cut(i int, while func()) {
 	}
 	allow(false)
 	defer allow(true)
-	SQL(s.t, s.server, fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", s.names[i]))
+	SQL(s.t, s.server, fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'",
+		s.names[i]))
 	while()
 }
 

@@ -101,7 +101,8 @@ func (w *Wisher) further(ctx context.Context, c *client.Client, id crawl.JobID) 
 	if !due(x, left, wished) {
 		return false, nil
 	}
-	verb := map[workflow.Desired]string{workflow.Run: "resume", workflow.Pause: "pause", workflow.Stop: "stop"}[left[wished]]
+	verb := map[workflow.Desired]string{workflow.Run: "resume", workflow.Pause: "pause",
+		workflow.Stop: "stop"}[left[wished]]
 	if _, err = c.Wish(ctx, id, verb, "a test"); err == nil {
 		w.mu.Lock()
 		w.met = append(w.met, string(id)+" "+verb)

@@ -61,7 +61,8 @@ type Undisturbed struct {
 
 // Crawl has the first test that calls it crawl a web by `whirlpool crawl`. It returns what was found, and the port of
 // that web.
-func (u *Undisturbed) Crawl(t *testing.T, whirlpool string, serve func() (*fakeweb.Server, *crawl.Job)) (w World, port int) {
+func (u *Undisturbed) Crawl(t *testing.T, whirlpool string,
+	serve func() (*fakeweb.Server, *crawl.Job)) (w World, port int) {
 	t.Helper()
 	u.once.Do(func() {
 		srv, job := serve()
@@ -69,7 +70,8 @@ func (u *Undisturbed) Crawl(t *testing.T, whirlpool string, serve func() (*fakew
 		calm := CrawlAlone(t, whirlpool, job, srv.DNSAddr())
 		harness.Report(t, "undisturbed", append(calm.Untrue(srv.Web()), calm.Unsound()...))
 		requests := srv.Log().Count()
-		t.Logf("one machine took %v for %d requests and stored %d pages", time.Since(began).Round(time.Millisecond), requests, len(calm.Pages))
+		t.Logf("one machine took %v for %d requests and stored %d pages", time.Since(began).Round(time.Millisecond), requests,
+			len(calm.Pages))
 		u.port = srv.Port()
 		harness.Check(t, srv.Close())
 		u.world = World{Delay: job.Politeness.Delay.D(), Calm: calm, Requests: requests}

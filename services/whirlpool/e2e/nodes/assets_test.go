@@ -13,7 +13,8 @@ import (
 
 // capturesOf are the URLs of a WACZ file that is as the specification wants it, each once.
 func capturesOf(t testing.TB, file string) []string {
-	all := slices.DeleteFunc(wacztest.Check(t, file).Captures, func(u string) bool { return strings.HasSuffix(u, "/robots.txt") })
+	all := slices.DeleteFunc(wacztest.Check(t, file).Captures,
+		func(u string) bool { return strings.HasSuffix(u, "/robots.txt") })
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -41,7 +41,8 @@ func quick(t *testing.T) pace {
 func calm(t *testing.T) pace {
 	s := harness.Slowness(t)
 	// What is lost is looked for after a few sessions, so that they stay short.
-	return pace{slowness: s, session: harness.Paced(s, 5*time.Second), grace: max(harness.Times(s, 30*time.Second), mostSession)}
+	return pace{slowness: s, session: harness.Paced(s, 5*time.Second),
+		grace: max(harness.Times(s, 30*time.Second), mostSession)}
 }
 
 // cluster is a set of nodes of one ring, with vhosts, databases, spools and a ring that no test before it has used.
@@ -70,7 +71,8 @@ func newCluster(t *testing.T, srv *fakeweb.Server, p pace, settings ...string) *
 	ringSettings := []string{"WHIRLPOOL_ZOOKEEPER_ADDRESSES=" + s.env["WHIRLPOOL_TEST_ZOOKEEPER"],
 		"WHIRLPOOL_ZOOKEEPER_SESSION_TIMEOUT=" + p.session.String(), "WHIRLPOOL_RING_GRACE=" + p.grace.String(),
 		fmt.Sprintf("WHIRLPOOL_RING_VNODES=%d", vnodes)}
-	c := &cluster{Cluster: crawltest.New(t, s.env, srv, slices.Concat(ringSettings, settings)...), t: t, pace: p, services: s}
+	c := &cluster{Cluster: crawltest.New(t, s.env, srv, slices.Concat(ringSettings, settings)...), t: t, pace: p,
+		services: s}
 	c.Slowness = p.slowness
 	c.Settings = append(c.Settings, "WHIRLPOOL_RING_NAME="+c.Database)
 	c.history = observe(t, c.Settings)

@@ -44,7 +44,8 @@ func TestContinuousWhileNodesComeAndGo(t *testing.T) {
 	crawltest.Fetched(t, srv, 2, c.stuck)
 	c.whirlpool(c.alive()[0], "pause", "--cluster", "--job", string(job.ID))
 	<-time.After(3 * time.Second) // the frontiers look for that each two seconds
-	until(t, patience, "a moment in which nothing is under way", func() bool { return len(crawltest.OnTheWay(c.queued())) == 0 || c.stuck() })
+	until(t, patience, "a moment in which nothing is under way",
+		func() bool { return len(crawltest.OnTheWay(c.queued())) == 0 || c.stuck() })
 	faults, visits := c.VisitedOnce(job.ID, srv)
 	report(t, "visits", faults)
 	if visits < 8*len(srv.URLs()) {

@@ -34,14 +34,16 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 			c.startBroken(fault, cut, stays)
 			until(t, patience, "a ring of two nodes", func() bool { return c.history.settled(2) || c.stuck() })
 			if fault == faultUnfenced { // the second line of defence is gone, too: late writes count
-				crawltest.SQL(c.T, c.Ledger, "CREATE OR REPLACE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$")
+				crawltest.SQL(c.T, c.Ledger, "CREATE OR REPLACE FUNCTION admit(who text, which bigint, acted bigint) RETURNS "+
+					"void LANGUAGE plpgsql AS $$ BEGIN END $$")
 			}
 			c.seed(job)
 			until(t, patience, "requests", func() bool { return w.Srv.Log().Count() > 4*cfg.Hosts || c.stuck() })
 			mend := cutFromZooKeeper(t, cut)
 			until(t, patience, "the other to own everything", func() bool { return c.history.settled(1) || c.stuck() })
 			n := w.Srv.Log().Count()
-			until(t, patience, "more requests", func() bool { return w.Srv.Log().Count() > n+5*cfg.Hosts || c.Ended("e2e") || c.stuck() })
+			until(t, patience, "more requests",
+				func() bool { return w.Srv.Log().Count() > n+5*cfg.Hosts || c.Ended("e2e") || c.stuck() })
 			for _, m := range c.machines() {
 				for _, p := range m.programs {
 					p.CleanUp()
@@ -50,8 +52,8 @@ func TestNegativeControlNodeThatIgnoresItsFence(t *testing.T) {
 			mend()
 			hurried, unknowable := c.impolite(w)
 			trespasses := c.trespasses(w)
-			t.Logf("fault %s: %d requests of which %d by a node that is not the owner; %d hosts hurried (%d unknowable)", fault, w.Srv.Log().Count(),
-				len(trespasses), len(hurried), unknowable)
+			t.Logf("fault %s: %d requests of which %d by a node that is not the owner; %d hosts hurried (%d unknowable)", fault,
+				w.Srv.Log().Count(), len(trespasses), len(hurried), unknowable)
 			if fault == faultNone {
 				report(t, "a sound node", append(trespasses, hurried...))
 			} else if len(trespasses) == 0 || len(hurried) == 0 {
@@ -78,7 +80,8 @@ func TestNegativeControlOwners(t *testing.T) {
 	tables = append(tables, version{drained, now.Add(time.Minute)})
 	later := now.Add(2 * time.Minute)
 	if !mayAsk(tables, v.Owner, v.Index, later, hearsay) || mayAsk(tables, other, v.Index, later, hearsay) {
-		t.Error("the check lets the new owner lease before the old one has let go, or does not let that one end what it began")
+		t.Error("the check lets the new owner lease before the old one has let go, or does not let that one end what it " +
+			"began")
 	}
 }
 
@@ -88,7 +91,8 @@ func twoNodes(t *testing.T) *ring.Table {
 	table, err := ring.Create(vnodes, ring.ByHost, 1)
 	check(t, err)
 	for i, name := range []string{"a", "b"} {
-		table, err = table.Join(ring.Node{Name: name, Address: fmt.Sprintf("10.77.0.%d:5672", i), Weight: ring.Unit, Incarnation: uint64(i + 1)})
+		table, err = table.Join(ring.Node{Name: name, Address: fmt.Sprintf("10.77.0.%d:5672", i), Weight: ring.Unit,
+			Incarnation: uint64(i + 1)})
 		check(t, err)
 	}
 	return ring.Settle(table)

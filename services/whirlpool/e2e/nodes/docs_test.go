@@ -44,13 +44,14 @@ func serveDocs(t *testing.T) *site {
 		tree, s.least = os.DirFS(dir), 1
 	}
 	files := http.FileServerFS(tree)
-	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from, _, _ := net.SplitHostPort(r.RemoteAddr)
-		s.mu.Lock()
-		s.asked[from]++
-		s.mu.Unlock()
-		files.ServeHTTP(w, r)
-	})}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			from, _, _ := net.SplitHostPort(r.RemoteAddr)
+			s.mu.Lock()
+			s.asked[from]++
+			s.mu.Unlock()
+			files.ServeHTTP(w, r)
+		})}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close() })
 	return s
@@ -61,7 +62,8 @@ func serveDocs(t *testing.T) *site {
 func documents() fstest.MapFS {
 	files := fstest.MapFS{"_static/style.css": {Data: []byte("body{}")}}
 	page := func(name, title, body string) {
-		files[name] = &fstest.MapFile{Data: []byte("<!DOCTYPE html><html lang=\"en\"><head><title>" + title + "</title></head><body><h1>" + title +
+		files[name] = &fstest.MapFile{Data: []byte("<!DOCTYPE html><html lang=\"en\"><head><title>" + title +
+			"</title></head><body><h1>" + title +
 			"</h1>" + body + "</body></html>")}
 	}
 	contents := `<link rel="stylesheet" href="_static/style.css"><a href="missing.html">Glossary</a> <a href="http://nowhere.invalid/">elsewhere</a>`
@@ -73,7 +75,8 @@ func documents() fstest.MapFS {
 			text := fmt.Sprintf(`<p><a href="./">Up</a> <a href="section-%d.html?">Next</a> <a href="/chapter-%d/section-%d.html">See also</a></p>`,
 				(s+1)%sections, (c+1)%chapters, s)
 			for p := range 6 {
-				text += fmt.Sprintf("<p>Paragraph %d of section %d in chapter %d explains what the ones before it left open, item %d.</p>", p, s, c, 7919*(c*sections+s)+p)
+				text += fmt.Sprintf("<p>Paragraph %d of section %d in chapter %d explains what the ones before it left open, "+
+					"item %d.</p>", p, s, c, 7919*(c*sections+s)+p)
 			}
 			page(fmt.Sprintf("chapter-%d/section-%d.html", c, s), fmt.Sprintf("Section %d.%d", c, s), text)
 		}

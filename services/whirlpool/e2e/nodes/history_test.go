@@ -30,7 +30,8 @@ func observe(t *testing.T, settings []string) *history {
 	cfg, err := process.Load("", settings)
 	check(t, err)
 	zk := zookeeper.Default()
-	zk.Servers, zk.Root, zk.Ring, zk.Log = cfg.ZooKeeper.Addresses, cfg.ZooKeeper.Root, cfg.Ring.Name, slog.New(slog.DiscardHandler)
+	zk.Servers, zk.Root, zk.Ring, zk.Log = cfg.ZooKeeper.Addresses, cfg.ZooKeeper.Root, cfg.Ring.Name,
+		slog.New(slog.DiscardHandler)
 	store, err := zookeeper.New(zk)
 	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

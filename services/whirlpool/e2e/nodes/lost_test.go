@@ -20,7 +20,8 @@ func TestQueuesOfNodesAreDeletedAndPurged(t *testing.T) {
 	c.start(1, 2, 3)
 	until(t, patience, "a ring of three nodes", func() bool { return c.history.settled(3) || c.stuck() })
 	job := jobFor(w.Srv, w.Delay)
-	job.Limits.Total = crawl.Duration(harness.Paced(p.slowness, 5*time.Second)) // a lease whose message is gone is waited for as long as a fetch may take
+	// a lease whose message is gone is waited for as long as a fetch may take
+	job.Limits.Total = crawl.Duration(harness.Paced(p.slowness, 5*time.Second))
 	c.seed(job)
 	lost := 0
 	for i, how := range []string{"deleted", "purged", "deleted"} {
@@ -63,7 +64,8 @@ func (c *cluster) loseQueues(m *machine, how string) (n int) {
 		at, err := url.Parse(raw)
 		check(c.t, err)
 		vhost := at.Path[1:]
-		all, err := client.ListQueuesWithParametersIn(vhost, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
+		all, err := client.ListQueuesWithParametersIn(vhost,
+			url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
 		check(c.t, err)
 		for _, q := range all {
 			if q.Name == "frontier.owner" {

@@ -79,7 +79,8 @@ func (s *services) start() error {
 
 // prepare installs what the services need, before there is no network any more.
 func prepare(home string) error {
-	out, err := exec.Command("bash", "-c", `set -euo pipefail; . "$0/lib.sh"; . "$0/native.sh"; dir="$1"; mkdir -p "$dir/log"; prepare`,
+	out, err := exec.Command("bash", "-c",
+		`set -euo pipefail; . "$0/lib.sh"; . "$0/native.sh"; dir="$1"; mkdir -p "$dir/log"; prepare`,
 		crawltest.Scripts, filepath.Join(home, "prepared")).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("prepare the services: %w\n%s", err, out)

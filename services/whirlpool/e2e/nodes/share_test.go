@@ -67,13 +67,14 @@ func (c *cluster) wantShares(w *world) {
 	}
 	fetched, pages := c.fetched(w)
 	for name, n := range owners(table) {
-		c.t.Logf("%s: %d virtual nodes of %d; %d hosts assigned, %d fetched; %d pages assigned, %d fetched", name, n, table.Len(),
-			assigned[name], fetched[name], assignedPages[name], pages[name])
+		c.t.Logf("%s: %d virtual nodes of %d; %d hosts assigned, %d fetched; %d pages assigned, %d fetched", name, n,
+			table.Len(), assigned[name], fetched[name], assignedPages[name], pages[name])
 		if n < table.Len()/3 || n > table.Len()/3+1 {
 			c.t.Errorf("%s owns %d virtual nodes of %d, want a third", name, n, table.Len())
 		}
 		if errNoSpace == nil && (fetched[name] != assigned[name] || pages[name] != assignedPages[name]) {
-			c.t.Errorf("%s fetched %d hosts and %d pages, want the %d and %d that the ring gives it", name, fetched[name], pages[name], assigned[name], assignedPages[name])
+			c.t.Errorf("%s fetched %d hosts and %d pages, want the %d and %d that the ring gives it", name, fetched[name],
+				pages[name], assigned[name], assignedPages[name])
 		}
 		const third = 1. / 3
 		if deviation := math.Sqrt(hosts * third * (1 - third)); math.Abs(float64(assigned[name])-hosts*third) > 4*deviation {

@@ -23,8 +23,9 @@ func TestCutOffs(t *testing.T) {
 	check(t, err)
 	other, err := url.Parse(s.brokers[2]["WHIRLPOOL_TEST_AMQP"])
 	check(t, err)
-	places := []struct{ name, at string }{{"ZooKeeper", s.env["WHIRLPOOL_TEST_ZOOKEEPER"]}, {"PostgreSQL", pg.Host}, {"own broker", own.Host},
-		{"other broker", other.Host}, {"web", fmt.Sprintf("10.80.0.1:%d", w.Port())}, {"DNS", w.DNSAddr()}}
+	places := []struct{ name, at string }{{"ZooKeeper", s.env["WHIRLPOOL_TEST_ZOOKEEPER"]}, {"PostgreSQL", pg.Host},
+		{"own broker", own.Host}, {"other broker", other.Host}, {"web", fmt.Sprintf("10.80.0.1:%d", w.Port())},
+		{"DNS", w.DNSAddr()}}
 	enough := 500 * time.Millisecond // for what is in reach to answer: ten times what that took
 	want := func(when string, reached ...bool) {
 		t.Helper()

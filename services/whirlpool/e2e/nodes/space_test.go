@@ -176,12 +176,14 @@ func cutFromOthers(t *testing.T, n int) (mend func()) {
 func cutFromManagement(t *testing.T, n int) (mend func()) {
 	u, err := url.Parse(shared.brokers[n]["WHIRLPOOL_TEST_RABBITMQ_API"])
 	check(t, err)
-	return cutOff(t, n, fmt.Sprintf("-p tcp -d %s --sport %s", hub, u.Port()), fmt.Sprintf("-p tcp -s %s --dport %s", hub, u.Port()))
+	return cutOff(t, n, fmt.Sprintf("-p tcp -d %s --sport %s", hub, u.Port()),
+		fmt.Sprintf("-p tcp -s %s --dport %s", hub, u.Port()))
 }
 
 // cutFromZooKeeper cuts a node off from that alone.
 func cutFromZooKeeper(t *testing.T, n int) (mend func()) {
 	zk, err := netip.ParseAddrPort(shared.env["WHIRLPOOL_TEST_ZOOKEEPER"])
 	check(t, err)
-	return cutOff(t, n, fmt.Sprintf("-p tcp -d %s --dport %d", zk.Addr(), zk.Port()), fmt.Sprintf("-p tcp -s %s --sport %d", zk.Addr(), zk.Port()))
+	return cutOff(t, n, fmt.Sprintf("-p tcp -d %s --dport %d", zk.Addr(), zk.Port()),
+		fmt.Sprintf("-p tcp -s %s --sport %d", zk.Addr(), zk.Port()))
 }

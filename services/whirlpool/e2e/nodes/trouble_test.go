@@ -166,7 +166,8 @@ func (tor *tormentor) act(what string) {
 
 // heirs reports whether there are other nodes in the ring than the one that leaves.
 func (tor *tormentor) heirs() bool {
-	return tor.stuck() || slices.ContainsFunc(tor.history.now().Nodes(), func(n ring.Node) bool { return n.State == ring.Active && n.Name != tor.leaving.name })
+	return tor.stuck() || slices.ContainsFunc(tor.history.now().Nodes(),
+		func(n ring.Node) bool { return n.State == ring.Active && n.Name != tor.leaving.name })
 }
 
 // killNode kills a node with its broker, for good: what this had on disk is deleted.
@@ -216,7 +217,8 @@ func (tor *tormentor) wantMoves() {
 		m, err := ring.Compare(before, after)
 		check(tor.t, err)
 		share := 1 / float64(len(owners(after)))
-		tor.t.Logf("%s joined: %.1f %% of the ring moved, one by the number of nodes is %.1f %%", name, 100*m.Part(), 100*share)
+		tor.t.Logf("%s joined: %.1f %% of the ring moved, one by the number of nodes is %.1f %%", name, 100*m.Part(),
+			100*share)
 		if after.Epoch() == before.Epoch()+1 && math.Abs(m.Part()-share) > share/5 {
 			tor.t.Errorf("%s joined and %.1f %% of the ring moved, want %.1f %% within a fifth", name, 100*m.Part(), 100*share)
 		}
@@ -243,7 +245,8 @@ func (tor *tormentor) wantRecovery() {
 		return
 	}
 	took := first.Sub(tor.killedAt)
-	tor.t.Logf("the first host of %s was fetched by another %v after its death", tor.killed.name, took.Round(time.Millisecond))
+	tor.t.Logf("the first host of %s was fetched by another %v after its death", tor.killed.name,
+		took.Round(time.Millisecond))
 	if limit := harness.Times(tor.pace.slowness, time.Minute); took > limit {
 		tor.t.Errorf("recovery began %v after the death of %s, want within %v", took, tor.killed.name, limit)
 	}

@@ -43,14 +43,16 @@ func (c *cluster) judgeJob(w *world, job crawl.JobID) {
 func (c *cluster) logFailures(job crawl.JobID) {
 	out, err := c.command(c.alive()[0], "log", "--cluster", "--job", string(job), "--verdict", "retry,failed,interrupted")
 	lines := strings.Split(out, "\n")
-	c.t.Logf("%d attempts failed, %v; the last of them:\n%s", len(lines), err, strings.Join(lines[max(0, len(lines)-60):], "\n"))
+	c.t.Logf("%d attempts failed, %v; the last of them:\n%s", len(lines), err,
+		strings.Join(lines[max(0, len(lines)-60):], "\n"))
 }
 
 // sound fails the test for what a job that has ended must not leave behind.
 func (c *cluster) sound(job crawl.JobID) {
 	c.t.Helper()
 	var held []string
-	if !within(patience, func() bool { held = c.queued(); return len(held) == 0 && c.Ended(job) }) { // copies of what was done elsewhere
+	// copies of what was done elsewhere
+	if !within(patience, func() bool { held = c.queued(); return len(held) == 0 && c.Ended(job) }) {
 		report(c.t, "left behind", held)
 	}
 	report(c.t, "unsettled", c.Unsettled(job))
@@ -137,7 +139,8 @@ func (c *cluster) trespasses(w *world) (faults []string) {
 			vnodes[e.Host] = v
 		}
 		if who := asker(e); !mayAsk(tables, who, v, time.Unix(0, e.Start), harness.Times(c.Slowness, hearsay)) {
-			faults = append(faults, fmt.Sprintf("%s%s was fetched by %s at %s: %s", e.Host, e.Path, who, time.Unix(0, e.Start).Format("15:04:05.000"), story(tables, v)))
+			faults = append(faults, fmt.Sprintf("%s%s was fetched by %s at %s: %s", e.Host, e.Path, who,
+				time.Unix(0, e.Start).Format("15:04:05.000"), story(tables, v)))
 		}
 	}
 	return faults

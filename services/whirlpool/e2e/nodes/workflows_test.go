@@ -46,7 +46,8 @@ func TestAWorkflowOfThreeNodesSurvivesKills(t *testing.T) {
 	})
 	until(t, patience, "the second node goes by a setting of its own", func() bool {
 		have := map[string]int{}
-		for _, g := range crawltest.Ask(a, "agents", func(cl *client.Client) ([]api.Agent, error) { return cl.Agents(t.Context()) }) {
+		for _, g := range crawltest.Ask(a, "agents",
+			func(cl *client.Client) ([]api.Agent, error) { return cl.Agents(t.Context()) }) {
 			have[g.Node] = g.Workers["fetcher"]
 		}
 		return have["n2"] == workers && have["n1"] > 0 && have["n1"] != workers && have["n3"] == have["n1"]
@@ -54,7 +55,8 @@ func TestAWorkflowOfThreeNodesSurvivesKills(t *testing.T) {
 	job := jobFor(w.Srv, w.Delay)
 	job.ID = "wished"
 	id := a.Create(job)
-	wisher := crawltest.Wish(t, crawltest.Wished{id: {workflow.Pause, workflow.Run, workflow.Stop, workflow.Run}}, a.Clients...)
+	wisher := crawltest.Wish(t, crawltest.Wished{id: {workflow.Pause, workflow.Run, workflow.Stop, workflow.Run}},
+		a.Clients...)
 	mend := cutFromManagement(t, 2)
 	until(t, patience, "the execution is shown, though a broker does not answer", func() bool {
 		x := a.Execution(id)

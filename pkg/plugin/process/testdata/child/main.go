@@ -79,6 +79,7 @@ func act(title string, body []byte) {
 		fmt.Fprintln(os.Stderr, "child", cmd.Process.Pid)
 		time.Sleep(time.Hour)
 	default:
-		say(fmt.Sprintf(`{"action":"patch","patch":{"fields":{"pid":%d,"body":%d,"env":%d}}}`, os.Getpid(), len(body), len(os.Environ())))
+		say(fmt.Sprintf(`{"action":"patch","patch":{"fields":{"pid":%d,"body":%d,"env":%d}}}`, os.Getpid(), len(body),
+			len(os.Environ())))
 	}
 }

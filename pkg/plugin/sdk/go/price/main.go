@@ -30,7 +30,8 @@ func read(_ *whirlpool.Call, doc *whirlpool.Document) whirlpool.Answer {
 	return whirlpool.Change(&whirlpool.DocumentPatch{Fields: map[string]any{"price": price, "currency": currency}})
 }
 
-var currencies = []struct{ sign, code string }{{"€", "EUR"}, {"EUR", "EUR"}, {"$", "USD"}, {"USD", "USD"}, {"£", "GBP"}, {"GBP", "GBP"}}
+var currencies = []struct{ sign, code string }{{"€", "EUR"}, {"EUR", "EUR"}, {"$", "USD"}, {"USD", "USD"}, {"£", "GBP"},
+	{"GBP", "GBP"}}
 
 // find returns the first price of a text: a number behind or before the sign of a currency.
 func find(text, only string) (price float64, currency string, found bool) {

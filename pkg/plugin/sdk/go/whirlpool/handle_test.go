@@ -17,8 +17,8 @@ func TestTypesAgreeWithTheHost(t *testing.T) {
 	for _, pair := range [][2]any{
 		{Request{}, plugin.Request{}}, {RequestPatch{}, plugin.RequestPatch{}}, {Response{}, plugin.Response{}},
 		{ResponsePatch{}, plugin.ResponsePatch{}}, {Document{}, plugin.Document{}}, {DocumentPatch{}, plugin.DocumentPatch{}},
-		{Links{}, plugin.Links{}}, {Link{}, plugin.Link{}}, {LinksPatch{}, plugin.LinksPatch{}}, {LinkChange{}, plugin.LinkChange{}},
-		{Record{}, plugin.Record{}}, {RecordPatch{}, plugin.RecordPatch{}},
+		{Links{}, plugin.Links{}}, {Link{}, plugin.Link{}}, {LinksPatch{}, plugin.LinksPatch{}},
+		{LinkChange{}, plugin.LinkChange{}}, {Record{}, plugin.Record{}}, {RecordPatch{}, plugin.RecordPatch{}},
 	} {
 		ours, theirs := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1])
 		if ours.NumField() != theirs.NumField() {
@@ -38,7 +38,8 @@ func TestTypesAgreeWithTheHost(t *testing.T) {
 func TestACallGoesThere(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	OnDocument(func(call *Call, doc *Document) Answer {
-		if call.ID != "id-1" || !call.Now.Equal(now) || string(call.Body) != "<p>" || doc.Title != "a <b>" || doc.Text != "long" {
+		if call.ID != "id-1" || !call.Now.Equal(now) || string(call.Body) != "<p>" || doc.Title != "a <b>" ||
+			doc.Text != "long" {
 			t.Errorf("got %+v %+v", call, doc)
 		}
 		Logf("title %s", doc.Title)
@@ -47,7 +48,8 @@ func TestACallGoesThere(t *testing.T) {
 	})
 	message := &plugin.Document{Title: "a <b>", Text: "long"}
 	serves := &plugin.Serves{Point: crawl.AtDocument, Needs: []string{abi.NeedsBody, abi.NeedsText}}
-	frame, err := abi.AppendCall(nil, serves, &plugin.Call{Message: message, Body: func() []byte { return []byte("<p>") }, Now: now, ID: "id-1"})
+	frame, err := abi.AppendCall(nil, serves,
+		&plugin.Call{Message: message, Body: func() []byte { return []byte("<p>") }, Now: now, ID: "id-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +58,13 @@ func TestACallGoesThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	patch := got.Patch.(*plugin.DocumentPatch)
-	if got.Action != plugin.Patch || *patch.Title != "A" || patch.Fields["price"] != 1.5 || len(patch.Fields) != 2 || got.Log[0] != "title a <b>" {
+	if got.Action != plugin.Patch || *patch.Title != "A" || patch.Fields["price"] != 1.5 || len(patch.Fields) != 2 ||
+		got.Log[0] != "title a <b>" {
 		t.Errorf("got %+v %+v", got, patch)
 	}
 	for name, frame := range map[string][]byte{"none": nil, "short": {9, 0, 0, 0, '{'}, "no JSON": {1, 0, 0, 0, '{'},
-		"without its text": append([]byte{10, 0, 0, 0}, `{"text":9}`...), "of a negative text": append([]byte{11, 0, 0, 0}, `{"text":-1}`...)} {
+		"without its text":   append([]byte{10, 0, 0, 0}, `{"text":9}`...),
+		"of a negative text": append([]byte{11, 0, 0, 0}, `{"text":-1}`...)} {
 		if _, err := abi.ReadAnswer(message, handle("document", frame)); !errors.Is(err, plugin.ErrTrap) {
 			t.Errorf("a frame that is %s: %v", name, err)
 		}

@@ -9,7 +9,8 @@ import (
 
 // echo tells what it was given of a page.
 func echo(call *whirlpool.Call, doc *whirlpool.Document) *whirlpool.DocumentPatch {
-	title := fmt.Sprintf("%s|%s|%s|%s|%d|%d|%s|%s|%s", doc.URL, doc.Host, doc.Path, doc.Text, doc.Depth, doc.Status, doc.ContentType, doc.Canonical, call.ID)
+	title := fmt.Sprintf("%s|%s|%s|%s|%d|%d|%s|%s|%s", doc.URL, doc.Host, doc.Path, doc.Text, doc.Depth, doc.Status,
+		doc.ContentType, doc.Canonical, call.ID)
 	text, lang, noindex, nofollow := string(call.Body), doc.Lang+"-x", !doc.NoIndex, !doc.NoFollow
 	return &whirlpool.DocumentPatch{Title: &title, Text: &text, Lang: &lang, NoIndex: &noindex, NoFollow: &nofollow,
 		Fields: map[string]any{"all": doc.Fields, "gone": nil}}
@@ -17,7 +18,8 @@ func echo(call *whirlpool.Call, doc *whirlpool.Document) *whirlpool.DocumentPatc
 
 func request(_ *whirlpool.Call, r *whirlpool.Request) whirlpool.Answer {
 	told := []string{r.URL, r.Host, r.Path, r.Kind, fmt.Sprint(r.Depth), fmt.Sprint(r.Attempt), fmt.Sprint(r.Seed)}
-	return whirlpool.Change(&whirlpool.RequestPatch{Headers: map[string][]string{"X-Told": append(told, r.Headers["Accept"]...), "Accept": nil}})
+	return whirlpool.Change(&whirlpool.RequestPatch{Headers: map[string][]string{"X-Told": append(told,
+		r.Headers["Accept"]...), "Accept": nil}})
 }
 
 func response(call *whirlpool.Call, r *whirlpool.Response) whirlpool.Answer {

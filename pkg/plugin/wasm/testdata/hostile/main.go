@@ -73,8 +73,9 @@ func handle(call *whirlpool.Call, doc *whirlpool.Document) whirlpool.Answer {
 		var dice [8]byte
 		_, _ = rand.Read(dice[:])
 		_, err := os.ReadFile("/etc/passwd")
-		return whirlpool.Change(&whirlpool.DocumentPatch{Fields: map[string]any{"now": time.Now().UTC().Format(time.RFC3339Nano), "dice": fmt.Sprint(dice),
-			"file": fmt.Sprint(err != nil), "env": len(os.Environ()), "body": len(call.Body)}})
+		return whirlpool.Change(&whirlpool.DocumentPatch{
+			Fields: map[string]any{"now": time.Now().UTC().Format(time.RFC3339Nano), "dice": fmt.Sprint(dice),
+				"file": fmt.Sprint(err != nil), "env": len(os.Environ()), "body": len(call.Body)}})
 	}
 	return whirlpool.Pass()
 }
