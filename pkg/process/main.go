@@ -57,8 +57,8 @@ const usageText = `%[1]s is one of the programs of a Whirlpool node.
   %[1]s healthcheck           ask the program that runs here whether it lives; exit with 0 or 1
   %[1]s healthcheck --ready   … whether it is ready and all its services answer
 
-Settings are the defaults, then those of the configuration file, then those of WHIRLPOOL_* variables; --print-config shows them
-all with their variables. A password may stand in a file that the variable with _FILE at its end names.
+Settings are the defaults, then those of the configuration file, then those of WHIRLPOOL_* variables; --print-config
+shows them all with their variables. A password may stand in a file that the variable with _FILE at its end names.
 
 `
 

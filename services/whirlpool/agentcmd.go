@@ -15,8 +15,8 @@ import (
 
 func newAgents() *cobra.Command {
 	cmd := &cobra.Command{Use: "agents", Short: "List the programs of a server's nodes, and stop, start or drain one",
-		Long: `Agents lists the programs that crawl for a server: where they run, since when they are busy or idle, and how many
-messages they have in hand.
+		Long: `Agents lists the programs that crawl for a server: where they run, since when they are busy or idle, and how
+many messages they have in hand.
 
 A program that is stopped finishes what it has in hand and takes nothing more, until it is started. One that is
 drained ends, with exit status 0; whether it comes back is up to what started it. It hears of either within
@@ -60,8 +60,8 @@ func agentRow(a api.Agent) string {
 
 func newSettings() *cobra.Command {
 	cmd := &cobra.Command{Use: "settings", Short: "List the settings of a server, and change one while it runs",
-		Long: `Settings lists the settings of a server: each with its value and where that comes from. What can be changed holds
-within seconds, in all programs, without a restart. Each change has a version and can be undone.`,
+		Long: `Settings lists the settings of a server: each with its value and where that comes from. What can be changed
+holds within seconds, in all programs, without a restart. Each change has a version and can be undone.`,
 		Example: "  whirlpool settings\n  whirlpool settings set workers.fetcher 16\n" +
 			"  whirlpool settings undo workers.fetcher", Args: cobra.NoArgs}
 	format := outputFlag(cmd)

@@ -16,8 +16,9 @@ func newAlert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "alert",
 		Short: "Be told when something goes wrong on a server",
-		Long: `Alert is about what the people of a server of "whirlpool serve" are told: rules say what is watched, channels where it is sent, by webhook or
-mail. Secrets of channels are named, not written: ${NAME} is a variable of the server, file:/PATH a file.`,
+		Long: `Alert is about what the people of a server of "whirlpool serve" are told: rules say what is watched, channels
+where it is sent, by webhook or mail. Secrets of channels are named, not written: ${NAME} is a variable of the server,
+file:/PATH a file.`,
 		Example: `  whirlpool alert channel ops --webhook https://hooks.example.org/x --secret '${HOOK_SECRET}'
   whirlpool alert test ops
   whirlpool alert rule failed --on failed --channel ops

@@ -15,8 +15,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
 
-const applyLong = `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug is the job's id: it is made where there is
-none, gets a version where its definition differs, and is left alone where it does not. A document with the key schedule is a schedule:
+const applyLong = `Apply reads job files from a file, one or more with --- between them. Each is a workflow whose slug
+is the job's id: it is made where there is none, gets a version where its definition differs, and is left alone where it
+does not. A document with the key schedule is a schedule:
 
   schedule: nightly
   workflow: postings

@@ -14,17 +14,20 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
-const auditHelp = `Audit compares the stores of a crawl with each other: every URL that was discovered is queued, in flight, done or left out,
-and in one of these only; what is stored of the pages is what was fetched; the counters are right.
+const auditHelp = `Audit compares the stores of a crawl with each other: every URL that was discovered is queued, in
+flight, done or left out, and in one of these only; what is stored of the pages is what was fetched; the counters are
+right.
 
 Of a directory it reads the state of one moment, also while the crawl runs.
 
-Of a cluster's job it walks through the ledger and the fingerprints in PostgreSQL and the records in MongoDB side by side, and asks the
-frontiers of all nodes for each open URL: what is in no queue, no message and no dead letter is lost, and named. Of a job that has
-finished, or is paused with nothing under way, all of it is proven; while messages move, it says what is not.
+Of a cluster's job it walks through the ledger and the fingerprints in PostgreSQL and the records in MongoDB side by
+side, and asks the frontiers of all nodes for each open URL: what is in no queue, no message and no dead letter is lost,
+and named. Of a job that has finished, or is paused with nothing under way, all of it is proven; while messages move, it
+says what is not.
 
-The exit status is 0 when all of it is proven, 1 when something is wrong, and 3 when something could not be proven: the crawl runs,
-a frontier or a broker does not answer, or a dead letter cannot be read. ` + "`whirlpool repair`" + ` puts right what is wrong.`
+The exit status is 0 when all of it is proven, 1 when something is wrong, and 3 when something could not be proven: the
+crawl runs, a frontier or a broker does not answer, or a dead letter cannot be read. ` +
+	"`whirlpool repair`" + ` puts right what is wrong.`
 
 func newAudit() *cobra.Command {
 	cmd := &cobra.Command{

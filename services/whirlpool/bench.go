@@ -24,11 +24,10 @@ import (
 // newBench groups the benchmarks. Each prints the command that reproduces it.
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "bench",
-		Short: "Measure this machine: whole crawl, server, URL set, frontier, parser, simhash, ring, revisits, search, " +
-			"induction, other crawlers",
-		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between machines, and
-prints the command that reproduces it.`,
+		Use:   "bench",
+		Short: "Measure this machine: whole crawl, server, frontier, parser, simhash, ring, search, other crawlers …",
+		Long: `Each benchmark measures against the raw limit of the same run, so that its ratios can be compared between
+machines, and prints the command that reproduces it.`,
 	}
 	cmd.AddCommand(
 		benchAll(), benchCrawl(), benchOutputs(), benchPlugins(), benchRender(), benchURLSet(), benchFrontier(),
@@ -55,9 +54,9 @@ func benchCrawl() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crawl",
 		Short: "CPU time a page and pages a second of a whole crawl, beside the raw limit",
-		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, and crawls them twice, each time in a fresh
-process: once by the bare minimum (net/http, a tokenizer, a map of seen URLs, nothing stored), once by whirlpool crawl
-without delays, everything durable. The figures are those of the operating system for the whole process.`,
+		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, and crawls them twice, each time in a
+fresh process: once by the bare minimum (net/http, a tokenizer, a map of seen URLs, nothing stored), once by whirlpool
+crawl without delays, everything durable. The figures are those of the operating system for the whole process.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

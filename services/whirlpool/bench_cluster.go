@@ -34,10 +34,11 @@ func benchCluster() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster --cluster[=FILE]",
 		Short: "Pages a second of a node over the real services, and who takes the CPU time",
-		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, starts the programs of a node (those that lie
-beside this one), gives them a job, and measures until every page has its outcome: pages a second, and the CPU time a page of our
-programs and of each service on this machine (Linux). Then it crawls the same web with whirlpool crawl. The services must run already, prepared by "whirlpool setup", and be used by
-nobody else. The database keeps the job.`,
+		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, starts the programs of a node (those
+that lie beside this one), gives them a job, and measures until every page has its outcome: pages a second, and the CPU
+time a page of our programs and of each service on this machine (Linux). Then it crawls the same web with whirlpool
+crawl. The services must run already, prepared by "whirlpool setup", and be used by nobody else. The database keeps the
+job.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts"),
 	}

@@ -15,10 +15,10 @@ func benchInduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "induce",
 		Short: "How good site rules from examples are: F1 over fields of held-out pages of 50 synthetic templates",
-		Long: `Makes a rule for each template from a few of its pages, as "whirlpool tool induce" does, applies it to others as a crawl does, and counts the
-values that are right, wrong and missing. Half of the others are of a later build of the site, in which names that programs made are other ones.
-The families of templates were written before the inducer; those that it was tuned on are others (--practice). The figures are the same on every
-machine.`,
+		Long: `Makes a rule for each template from a few of its pages, as "whirlpool tool induce" does, applies it to others
+as a crawl does, and counts the values that are right, wrong and missing. Half of the others are of a later build of the
+site, in which names that programs made are other ones. The families of templates were written before the inducer; those
+that it was tuned on are others (--practice). The figures are the same on every machine.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("examples", "pages"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

@@ -38,9 +38,9 @@ func benchOutputs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outputs",
 		Short: "CPU time a page that each output of a crawl adds",
-		Long: `Crawls the synthetic web of "whirlpool bench crawl" once for each output (--markdown, --warc, --assets …), in turn, as often as --runs says. The
-figures are medians of the CPU time that the operating system counts for the process of the crawl, a page. The ratio is that to the default
-of the same turn.`,
+		Long: `Crawls the synthetic web of "whirlpool bench crawl" once for each output (--markdown, --warc, --assets …), in
+turn, as often as --runs says. The figures are medians of the CPU time that the operating system counts for the process
+of the crawl, a page. The ratio is that to the default of the same turn.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

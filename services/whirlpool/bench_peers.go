@@ -20,9 +20,9 @@ func benchPeers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "peers",
 		Short: "Other crawlers on the same webs: pages found, missed and fetched again, requests at once, CPU time a page",
-		Long: `Crawls a synthetic web, and a directory of real documents, with whirlpool and with those of wget2, httrack, Scrapy and
-Colly that are installed, one after the other, without delays. The server's log says what each fetched; the operating
-system says what it took. It runs where no route leads out, which "make bench-peers" sees to.`,
+		Long: `Crawls a synthetic web, and a directory of real documents, with whirlpool and with those of wget2, httrack,
+Scrapy and Colly that are installed, one after the other, without delays. The server's log says what each fetched; the
+operating system says what it took. It runs where no route leads out, which "make bench-peers" sees to.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

@@ -22,11 +22,12 @@ func benchPlugins() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
 		Short: "CPU time a page that a plug-in of each kind adds",
-		Long: `Crawls the synthetic web of "whirlpool bench crawl" (pages of 30 KB) with one plug-in in the pipeline: built-in nodes with an expression, a module
-of each kit that searches the text of the page, a program in Python that is given the text; and without one, twice: the second shows what is
-chance. In turn, as often as --runs says. The figures are medians of the CPU time that the operating system counts for the process of the
-crawl and the programs that it starts, a page. The ratio is that to the crawl without a plug-in of the same turn. Go, Node.js and Python must
-be there: without one of them its plug-in is left out.`,
+		Long: `Crawls the synthetic web of "whirlpool bench crawl" (pages of 30 KB) with one plug-in in the pipeline: built-in
+nodes with an expression, a module of each kit that searches the text of the page, a program in Python that is given the
+text; and without one, twice: the second shows what is chance. In turn, as often as --runs says. The figures are medians
+of the CPU time that the operating system counts for the process of the crawl and the programs that it starts, a page.
+The ratio is that to the crawl without a plug-in of the same turn. Go, Node.js and Python must be there: without one of
+them its plug-in is left out.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

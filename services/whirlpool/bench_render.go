@@ -28,10 +28,11 @@ func benchRender() *cobra.Command {
 		Use: "render",
 		Short: "Pages rendered, links found only so and CPU time of each mode, over applications built from npm beside " +
 			"plain sites",
-		Long: `Builds six applications (React, Vue, Svelte, Angular, Lit and none) with Node and npm, serves them on loopback beside 20 plain sites, and crawls all
-of it with --render never, auto and always. A page is rendered if it went through the browser to the end. "Only so" are the URLs that the crawl
-without rendering does not find. "Plain" are the pages of plain sites that were rendered, and the most of one template of a site. CPU time is that of
-the crawl with all processes of its browser, and that of the processes which render pages alone, as the operating system counts it.`,
+		Long: `Builds six applications (React, Vue, Svelte, Angular, Lit and none) with Node and npm, serves them on loopback
+beside 20 plain sites, and crawls all of it with --render never, auto and always. A page is rendered if it went through
+the browser to the end. "Only so" are the URLs that the crawl without rendering does not find. "Plain" are the pages of
+plain sites that were rendered, and the most of one template of a site. CPU time is that of the crawl with all processes
+of its browser, and that of the processes which render pages alone, as the operating system counts it.`,
 		Args: cobra.NoArgs,
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			b.out = cmd.OutOrStdout()

@@ -18,10 +18,10 @@ func benchRevisit() *cobra.Command {
 		Use: "revisit [SCENARIO…]",
 		Short: "How much of the Web stays fresh: the revisit policy beside the proven optimum, uniform visits and Nutch's " +
 			"rule",
-		Long: `Simulates crawls that never end over pages that change by themselves, and prints the part of the second half of the time in
-which the copies were what the pages said. "of bound" compares that with the best plan of one that knows all rates; where
-changes do not come at random, or sitemaps tell of them, that is a figure to compare with and no bound. The same seeds give
-the same table.`,
+		Long: `Simulates crawls that never end over pages that change by themselves, and prints the part of the second half of
+the time in which the copies were what the pages said. "of bound" compares that with the best plan of one that knows all
+rates; where changes do not come at random, or sitemaps tell of them, that is a figure to compare with and no bound. The
+same seeds give the same table.`,
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			if size.Pages < leastSimulated || size.Days < leastSimulated {
 				return usage("--pages %d --days %d: want at least %d of each", size.Pages, size.Days, leastSimulated)

@@ -12,9 +12,9 @@ func benchRing() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ring",
 		Short: "Look-up, balance, movement and table size of the ring, the cost of splitting a page, for 1 to 1,000 nodes",
-		Long: `Builds rings of nodes that joined one after the other, and lays hosts over them whose sizes follow Zipf's law. It shows what a look-up costs
-beside its hash alone; the fullest node beside the mean; what a node that joins, leaves or dies moves beside its ideal part; and how large the table
-is, which ZooKeeper limits to 1 MB.`,
+		Long: `Builds rings of nodes that joined one after the other, and lays hosts over them whose sizes follow Zipf's law.
+It shows what a look-up costs beside its hash alone; the fullest node beside the mean; what a node that joins, leaves or
+dies moves beside its ideal part; and how large the table is, which ZooKeeper limits to 1 MB.`,
 		Args: cobra.NoArgs,
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			for _, n := range cfg.Nodes {

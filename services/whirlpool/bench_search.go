@@ -18,8 +18,8 @@ func benchSearch() *cobra.Command {
 		Use:   "search",
 		Short: "CPU time and size of the search index a page, and how long searches take, alone and beside a crawl",
 		Args:  cobra.NoArgs,
-		Long: `It makes records whose words are as frequent as those of texts are, indexes them as "whirlpool index" does, and makes 50 searches twice:
-alone, and while "whirlpool crawl" crawls a synthetic web with all that the machine has.`,
+		Long: `It makes records whose words are as frequent as those of texts are, indexes them as "whirlpool index" does, and
+makes 50 searches twice: alone, and while "whirlpool crawl" crawls a synthetic web with all that the machine has.`,
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			return inTemp(dir, func(dir string) error {
 				beside := func() (func() error, error) { return crawlBeside(cmd, filepath.Join(dir, "crawl")) }

@@ -37,7 +37,8 @@ func benchServe() *cobra.Command {
 		Use: "serve [PART...]",
 		Short: "Answers of whirlpool serve over a large data directory beside a running crawl, and what an open studio " +
 			"costs it",
-		Long: `Makes a data directory by crawling a synthetic web through whirlpool serve, and measures a server on it, in parts:
+		Long: `Makes a data directory by crawling a synthetic web through whirlpool serve, and measures a server on it, in
+parts:
 
   data    makes what is missing of the directory: two executions of --pages URLs of which a tenth are fetched, and
           --executions small ones. A directory that was kept is used again.

@@ -19,10 +19,10 @@ func benchTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topic DIR|FILE",
 		Short: "Topical crawling on stored pages: pages about a topic among the first, best first and breadth first",
-		Long: `Reads the pages.jsonl of a crawl, takes what they are about from their paths, and crawls them again over the links that
-they have, with five examples of each topic: breadth first, and best first by what a model says of the page that links
-to them. Beside it stand how well models tell the topic, by their number of examples, and what a page costs. Models see
-titles and texts, and no URLs; pages for training and pages for tests are kept apart.`,
+		Long: `Reads the pages.jsonl of a crawl, takes what they are about from their paths, and crawls them again over the
+links that they have, with five examples of each topic: breadth first, and best first by what a model says of the page
+that links to them. Beside it stand how well models tell the topic, by their number of examples, and what a page costs.
+Models see titles and texts, and no URLs; pages for training and pages for tests are kept apart.`,
 		Example: `  whirlpool bench topic docs --topic 'networking=/(socket|http|networking)'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: failing(func(cmd *cobra.Command, args []string) error {

@@ -17,10 +17,11 @@ func benchTopicLive() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topic-live DIR",
 		Short: "Topical crawls of documentation: pages about a topic among the first, beside breadth first",
-		Long: `Serves the documentation that lies in a directory as Debian's packages bring it (python3.11-doc, postgresql-doc-15,
-linux-doc-6.1 and libboost1.74-doc, all in /usr/share/doc), each package on an address of the loopback, and crawls it with the
-engine of whirlpool crawl: breadth first, without a topic, and with five examples of each topic. What a page is about is told
-by its path, which no model sees; examples are not counted. Nothing but the loopback is contacted.`,
+		Long: `Serves the documentation that lies in a directory as Debian's packages bring it (python3.11-doc,
+postgresql-doc-15, linux-doc-6.1 and libboost1.74-doc, all in /usr/share/doc), each package on an address of the
+loopback, and crawls it with the engine of whirlpool crawl: breadth first, without a topic, and with five examples of
+each topic. What a page is about is told by its path, which no model sees; examples are not counted. Nothing but the
+loopback is contacted.`,
 		Example: `  whirlpool bench topic-live /usr/share/doc --picture topical.svg`,
 		Args:    cobra.ExactArgs(1),
 		PreRunE: counts("pages", "draws"),

@@ -18,10 +18,11 @@ func newContext() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "context",
 		Short: "Name servers, and choose the one that commands ask",
-		Long: `Context keeps servers by name, with their API keys, in contexts.yml in your directory of settings, which only you can read.
+		Long: `Context keeps servers by name, with their API keys, in contexts.yml in your directory of settings, which only
+you can read.
 
-A command that takes --server and --context asks the one that is named; without either, the current context; without that, the server
-that runs in ./whirlpool-data. WHIRLPOOL_CONTEXT and WHIRLPOOL_API_KEY win over what is kept.`,
+A command that takes --server and --context asks the one that is named; without either, the current context; without
+that, the server that runs in ./whirlpool-data. WHIRLPOOL_CONTEXT and WHIRLPOOL_API_KEY win over what is kept.`,
 	}
 	cmd.AddCommand(newContextAdd(), newContextUse(), newContextList(), newContextRemove())
 	return cmd

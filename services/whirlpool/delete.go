@@ -15,11 +15,12 @@ func newDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete JOB --cluster[=FILE]",
 		Short: "Delete a job of a cluster, with all that it found",
-		Long: `Delete removes a job: its queues, its URLs and their outcomes, its log, its fingerprints and its records. What is under way of it is finished and thrown
-away. What is known of hosts and their robots.txt files stays: other jobs need it.
+		Long: `Delete removes a job: its queues, its URLs and their outcomes, its log, its fingerprints and its records. What
+is under way of it is finished and thrown away. What is known of hosts and their robots.txt files stays: other jobs need
+it.
 
-A job that runs is refused unless it was stopped before, or --force is given. An interrupted deletion goes on when it is repeated. The id may be used
-again; nothing of the former job gets into the new one.`,
+A job that runs is refused unless it was stopped before, or --force is given. An interrupted deletion goes on when it is
+repeated. The id may be used again; nothing of the former job gets into the new one.`,
 		Example: `  whirlpool stop --cluster --job example-com
   whirlpool delete example-com --cluster`,
 		Args: cobra.ExactArgs(1),

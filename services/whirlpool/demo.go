@@ -18,8 +18,8 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Crawl a built-in synthetic web, without any network",
-		Long: `Demo serves a small synthetic web on loopback addresses of this machine (hosts with robots.txt, redirects, copies,
-slow and failing servers) and crawls it, with the same view as a real crawl.`,
+		Long: `Demo serves a small synthetic web on loopback addresses of this machine (hosts with robots.txt, redirects,
+copies, slow and failing servers) and crawls it, with the same view as a real crawl.`,
 		Args: cobra.NoArgs,
 	}
 	out := cmd.Flags().StringP("out", "o", "", "directory of the crawl (default: a temporary one, removed at the end)")

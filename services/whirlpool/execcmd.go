@@ -17,7 +17,8 @@ func newExec() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec",
 		Short: "Look after the executions of a server",
-		Long: `Exec is about the executions of a server of "whirlpool serve": each run of a workflow is one, and its id is the workflow's slug with a number.
+		Long: `Exec is about the executions of a server of "whirlpool serve": each run of a workflow is one, and its id is the
+workflow's slug with a number.
 
 "whirlpool status", "explain", "audit", "export" and "log" look into an execution with --server and --job.`,
 		Example: "  whirlpool exec list\n  whirlpool exec watch postings-1 && whirlpool export --server " +

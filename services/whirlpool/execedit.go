@@ -122,9 +122,10 @@ func inEditor(cmd *cobra.Command, job *crawl.Job) (string, error) {
 func newExecEdit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "edit EXECUTION", Short: "Change the settings of an execution, also while it runs", Args: cobra.ExactArgs(1),
-		Long: `Edit makes a revision of an execution's settings: of those that --set names, of all with -f, or in $EDITOR. From the next request on they
-apply. What waits in the queues is judged by them when its turn comes; what was left out before, and is not any more, is fetched. What was fetched
-stays. "whirlpool exec preview" tells beforehand what that would be, and "whirlpool exec undo" takes it back.
+		Long: `Edit makes a revision of an execution's settings: of those that --set names, of all with -f, or in $EDITOR.
+From the next request on they apply. What waits in the queues is judged by them when its turn comes; what was left out
+before, and is not any more, is fetched. What was fetched stays. "whirlpool exec preview" tells beforehand what that
+would be, and "whirlpool exec undo" takes it back.
 
 id, keep_params and near_duplicate cannot change.`,
 		Example: "  whirlpool exec edit postings-1 --set max_depth=3 --set 'exclude=[/calendar/]'\n" +

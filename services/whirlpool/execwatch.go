@@ -21,8 +21,8 @@ func newExecWatch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch EXECUTION",
 		Short: "Wait until an execution has ended, and show how far it is",
-		Long: `Watch shows how far an execution is until it has ended. The exit status is 0 where it succeeded, 1 where it failed or was cancelled, and 3
-where it was stopped, or ended with some work lost (partial).`,
+		Long: `Watch shows how far an execution is until it has ended. The exit status is 0 where it succeeded, 1 where it
+failed or was cancelled, and 3 where it was stopped, or ended with some work lost (partial).`,
 		Args: cobra.ExactArgs(1),
 	}
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {

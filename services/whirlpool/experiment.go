@@ -26,8 +26,9 @@ func newExperiment() *cobra.Command {
 		Use: "experiment",
 		Short: "Repeat an experiment of a paper: DNS cache, near-duplicates, rebalancing, agents, harvest, politeness, " +
 			"queues",
-		Long: `Each experiment repeats one of a paper about a crawler on this machine, within two minutes, and prints its tables. With
---dir each table is also written as CSV, and drawn as SVG. docs/experiments.md has the papers' figures beside ours.`,
+		Long: `Each experiment repeats one of a paper about a crawler on this machine, within two minutes, and prints its
+tables. With --dir each table is also written as CSV, and drawn as SVG. docs/experiments.md has the papers' figures
+beside ours.`,
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "", "`directory` for a CSV file and a picture (SVG) of each table")
 	show := func(cmd *cobra.Command, tables []experiment.Table, err error) error {
@@ -98,8 +99,8 @@ func experimentNearDup(show showing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "neardup [FILE...]",
 		Short: "Distances, resemblance, precision and recall of near-duplicates by threshold, beside mfonda/simhash as it is",
-		Long: `Compares texts with copies of themselves of which a part of the words is changed, and with each other: made texts, or the
-main texts of files (HTML or plain text) of 200 words or more.`,
+		Long: `Compares texts with copies of themselves of which a part of the words is changed, and with each other: made
+texts, or the main texts of files (HTML or plain text) of 200 words or more.`,
 		PreRunE: counts("texts"),
 		RunE: failing(func(cmd *cobra.Command, files []string) (err error) {
 			if n.Pages, err = textsOf(files); err != nil {

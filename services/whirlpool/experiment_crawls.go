@@ -29,8 +29,9 @@ func experimentAgents(show showing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
 		Short: "Pages a second and their price by the number of agents (requests at once), with and without rendering",
-		Long: `Crawls a synthetic web whose every answer takes a while, with 1 to 48 requests at once, the number of agents of Web Hiker,
-without delays. With --render it crawls with one to eight at once again, and every page goes through the browser.`,
+		Long: `Crawls a synthetic web whose every answer takes a while, with 1 to 48 requests at once, the number of agents of
+Web Hiker, without delays. With --render it crawls with one to eight at once again, and every page goes through the
+browser.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("seconds"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
@@ -106,8 +107,8 @@ func experimentHarvest(show showing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "harvest",
 		Short: "Pages and bytes of a crawl by its seconds, and how a ring spreads them between agents",
-		Long: `Crawls a synthetic web for a time, without delays, with 64 requests at once. Cassiopeia compared ten minutes (--time 10m).
-How the same pages spread between 2 to 48 agents is computed with the table that nodes use.`,
+		Long: `Crawls a synthetic web for a time, without delays, with 64 requests at once. Cassiopeia compared ten minutes
+(--time 10m). How the same pages spread between 2 to 48 agents is computed with the table that nodes use.`,
 		Args: cobra.NoArgs,
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			var tables []experiment.Table

@@ -23,9 +23,9 @@ func experimentPoliteness(show showing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "politeness",
 		Short: "The preset mercator against the adaptive delay, on fast and slow servers",
-		Long: `Crawls five hosts whose answers take 20 ms, and then 250 ms, once with the default politeness (a delay that grows with the time that
-answers take) and once with the preset mercator (ten times what the last request took). The server's log says how long
-it was left alone between two requests.`,
+		Long: `Crawls five hosts whose answers take 20 ms, and then 250 ms, once with the default politeness (a delay that
+grows with the time that answers take) and once with the preset mercator (ten times what the last request took). The
+server's log says how long it was left alone between two requests.`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("pages"),
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {

@@ -14,9 +14,9 @@ func experimentQueues(show showing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queues --amqp URL --admin URL",
 		Short: "Lengths and rates of a queue, connections, channels and their churn, on a real RabbitMQ",
-		Long: `Publishes pages, handles them, and reads what the broker itself counts: queued, ready and unacknowledged messages; publish,
-confirm, deliver and ack rates; connections, channels, and how many are opened. It makes two vhosts of its own and
-removes them. Nobody else may use the broker, since connections are counted over all of it.`,
+		Long: `Publishes pages, handles them, and reads what the broker itself counts: queued, ready and unacknowledged
+messages; publish, confirm, deliver and ack rates; connections, channels, and how many are opened. It makes two vhosts
+of its own and removes them. Nobody else may use the broker, since connections are counted over all of it.`,
 		Example: `  whirlpool experiment queues --amqp amqp://guest:guest@127.0.0.1:5672 --admin http://guest:guest@127.0.0.1:15672`,
 		Args:    cobra.NoArgs,
 		PreRunE: counts("publishers", "consumers"),

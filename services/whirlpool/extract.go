@@ -27,12 +27,12 @@ func newExtract() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "extract -c FILE",
 		Short: "Apply site rules again to the pages that are stored, without a request",
-		Long: `Extract takes the rules of a job file and applies them to the bodies of stored pages: those that the crawl kept (--keep-bodies, job:
-keep_bodies), and in a directory those of its WARC files (--warc) too. The fields of a record become what the rules give; all else in it stays.
-A page without a body stays as it is, and is counted.
+		Long: `Extract takes the rules of a job file and applies them to the bodies of stored pages: those that the crawl kept
+(--keep-bodies, job: keep_bodies), and in a directory those of its WARC files (--warc) too. The fields of a record
+become what the rules give; all else in it stays. A page without a body stays as it is, and is counted.
 
-It may be killed at any instant: called again, it does the rest. In a directory the crawl must not run meanwhile. The job itself keeps its own
-rules; "whirlpool set -c FILE" gives it these for the pages that are still to come.`,
+It may be killed at any instant: called again, it does the rest. In a directory the crawl must not run meanwhile. The
+job itself keeps its own rules; "whirlpool set -c FILE" gives it these for the pages that are still to come.`,
 		Example: `  whirlpool extract -c new.yml -o jobs --dry-run
   whirlpool extract -c new.yml -o jobs
   whirlpool extract -c new.yml --cluster=node.yml --job example-com`,

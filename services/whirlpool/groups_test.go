@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -87,5 +88,28 @@ func TestEveryCommandOfALineHasItsFlags(t *testing.T) {
 	}
 	if found < 10 {
 		t.Errorf("only %d commands were found: the test proves nothing", found)
+	}
+}
+
+// No line of a help text is longer than 120 characters.
+func TestHelpTextsFit(t *testing.T) {
+	seen := 0
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		for _, text := range []string{c.Short, c.Long} {
+			for line := range strings.SplitSeq(text, "\n") {
+				seen++
+				if n := utf8.RuneCountInString(line); n > helpWidth {
+					t.Errorf("%s: a line of %d characters: %s", c.CommandPath(), n, line)
+				}
+			}
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(newRoot())
+	if seen < 500 {
+		t.Errorf("only %d lines were found: the test proves nothing", seen)
 	}
 }

@@ -28,9 +28,10 @@ func newHits() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hits",
 		Short: "List the hosts, domains or URLs that the stored pages link to most",
-		Long: `Hits reads the stored pages and counts what their links lead to: by host, registrable domain or URL, whether it was crawled or not. A page
-counts once for each, however often it links to it; OTHERS are pages of other hosts (of a domain: of other domains), PAGES stored pages of it.
-Of more than half a million hosts or URLs the counts of the rare ones are estimates: ERROR says by how much they may be too high.`,
+		Long: `Hits reads the stored pages and counts what their links lead to: by host, registrable domain or URL, whether it
+was crawled or not. A page counts once for each, however often it links to it; OTHERS are pages of other hosts (of a
+domain: of other domains), PAGES stored pages of it. Of more than half a million hosts or URLs the counts of the rare
+ones are estimates: ERROR says by how much they may be too high.`,
 		Example: `  whirlpool hits -o crawl-example.com
   whirlpool hits --by url --top 20 --cluster --job example-com
   whirlpool hits --by domain --json -o crawl-example.com | jq -r '.top[].key'`,

@@ -20,14 +20,15 @@ func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Index pages for search, while they are crawled or afterwards",
-		Long: `Index reads the records of a crawl's directory (pages.jsonl or pages.jsonl.zst) into search.db beside them, so that "whirlpool search"
-answers at once. It reads what is new since it was called last, and may be called at any time, also while the crawl runs, which does not wait
-for it. It may be killed at any time: how far it is stands in the same transaction as what it has read.
+		Long: `Index reads the records of a crawl's directory (pages.jsonl or pages.jsonl.zst) into search.db beside them, so
+that "whirlpool search" answers at once. It reads what is new since it was called last, and may be called at any time,
+also while the crawl runs, which does not wait for it. It may be killed at any time: how far it is stands in the same
+transaction as what it has read.
 
 search.db is made of the records alone, so it can be deleted. docs/search.md tells how large it is.
 
-Over --cluster it gives PostgreSQL the words of the pages that a job has stored. A job with "search: true" does so itself for each page; this
-is for one that had it later.`,
+Over --cluster it gives PostgreSQL the words of the pages that a job has stored. A job with "search: true" does so
+itself for each page; this is for one that had it later.`,
 		Example: `  whirlpool index -o crawl-example.com
   whirlpool index -o crawl-example.com --follow &`,
 		Args: cobra.NoArgs,

@@ -32,15 +32,16 @@ func newLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "List the attempts and the URLs that were left out, with the reasons",
-		Long: `Log prints the lines of crawl.log, of a directory, of a cluster's job or of a server's execution: one for each attempt and each URL that
-was left out, in the order in which they were written, as JSON. It works while the crawl runs: then it prints what there is so far, and with
---follow what comes.
+		Long: `Log prints the lines of crawl.log, of a directory, of a cluster's job or of a server's execution: one for each
+attempt and each URL that was left out, in the order in which they were written, as JSON. It works while the crawl runs:
+then it prints what there is so far, and with --follow what comes.
 
-Filters leave the lines that have one of the values of each: --verdict gone,failed --host example.com prints what is gone or failed of that
-host. "whirlpool status --reasons" counts the lines by them. With --limit it prints so many lines, and says where the next ones begin.
+Filters leave the lines that have one of the values of each: --verdict gone,failed --host example.com prints what is
+gone or failed of that host. "whirlpool status --reasons" counts the lines by them. With --limit it prints so many
+lines, and says where the next ones begin.
 
-With --programs it prints what the programs of a cluster logged, of all nodes in one place, from level info on: the newest 1,000 lines, or
---limit, the oldest of them first; --url looks for a text in them.`,
+With --programs it prints what the programs of a cluster logged, of all nodes in one place, from level info on: the
+newest 1,000 lines, or --limit, the oldest of them first; --url looks for a text in them.`,
 		Example: `  whirlpool log --cluster --job example-com --verdict excluded,refused,failed,blocked,gone
   whirlpool log --cluster --reason private-address | jq -r .url
   whirlpool log -o crawl-example.com --host example.com --status 5xx,429 --since 2h

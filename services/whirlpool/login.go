@@ -11,7 +11,8 @@ import (
 
 func newLoginURL() *cobra.Command {
 	cmd := &cobra.Command{Use: "login-url", Short: "Print a link that signs you in to the studio, once",
-		Long: `Login-url asks the server that runs in a directory on this machine for a link that signs somebody in once, within a quarter of an hour.
+		Long: `Login-url asks the server that runs in a directory on this machine for a link that signs somebody in once,
+within a quarter of an hour.
 
 It reads the directory's ` + runningFile + `, which only the user can read who runs the server.`, Args: cobra.NoArgs}
 	readOnly := cmd.Flags().Bool("read-only", false, "for somebody who may look but not touch")

@@ -30,10 +30,11 @@ func newLogin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login --server URL",
 		Short: "Sign in to a server in the browser, and keep an API key of 30 days as a context",
-		Long: `Login opens the browser at the server, whose issuer (OpenID Connect) signs you in, and gets an API key of 30 days with your role. The key is
-kept as a context, which becomes the current one: see "whirlpool context".
+		Long: `Login opens the browser at the server, whose issuer (OpenID Connect) signs you in, and gets an API key of 30
+days with your role. The key is kept as a context, which becomes the current one: see "whirlpool context".
 
-The browser brings a code back to this command, at a port of this machine's loopback; the code is of use to this command alone.`,
+The browser brings a code back to this command, at a port of this machine's loopback; the code is of use to this command
+alone.`,
 		Example: "  whirlpool login --server https://crawl.example.org", Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&address, "server", "", "`address` of the server")

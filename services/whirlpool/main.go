@@ -92,6 +92,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
 	for _, c := range root.Commands() {
 		refuseUnknown(c)
+		fitHelp(c)
 	}
 	complete(root)
 	return root

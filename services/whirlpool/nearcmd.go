@@ -30,10 +30,11 @@ func newNear() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "near [DIR|JOB|EXECUTION]...",
 		Short: "Find pages of several crawls that are near-duplicates of each other",
-		Long: `Near reads the stored pages of several crawls and groups those whose texts are nearly the same, by their simhashes: those that differ in at
-most --distance bits. It takes directories of crawls; with --cluster jobs, all of them where none is named; with --server executions, and where
-none is named the last one of each workflow. It lists groups that have pages of several crawls, or all with --all. Pages without words are left
-out. Within one crawl, content-seen judges more closely: the studio's page Clusters and the key duplicate_of have that.`,
+		Long: `Near reads the stored pages of several crawls and groups those whose texts are nearly the same, by their
+simhashes: those that differ in at most --distance bits. It takes directories of crawls; with --cluster jobs, all of
+them where none is named; with --server executions, and where none is named the last one of each workflow. It lists
+groups that have pages of several crawls, or all with --all. Pages without words are left out. Within one crawl,
+content-seen judges more closely: the studio's page Clusters and the key duplicate_of have that.`,
 		Example: `  whirlpool near crawl-a.com crawl-b.com
   whirlpool near --cluster
   whirlpool near --server https://crawl.example.org shop-7 news-2 --json`,

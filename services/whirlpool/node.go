@@ -24,8 +24,9 @@ func newNode() *cobra.Command {
 		Use:   "node [--config FILE] [--print-config]",
 		Short: "Run all stages of a cluster node in one process",
 		Long: `Node does what the programs ` + programs() + ` do together, over the same
-services: RabbitMQ, PostgreSQL, MongoDB and memcached. It reads the same configuration, a file and WHIRLPOOL_* variables, and waits
-for services that are not there yet. Jobs come by "whirlpool seed". SIGTERM stops it in order; it goes on where it stopped.`,
+services: RabbitMQ, PostgreSQL, MongoDB and memcached. It reads the same configuration, a file and WHIRLPOOL_*
+variables, and waits for services that are not there yet. Jobs come by "whirlpool seed". SIGTERM stops it in order; it
+goes on where it stopped.`,
 		Example: `  whirlpool node --config node.yml
   whirlpool node --config node.yml --print-config`,
 		DisableFlagParsing: true, // the flags are those of every program of a node

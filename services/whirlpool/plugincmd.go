@@ -17,8 +17,9 @@ func newPlugin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Write plug-ins for the pipeline, keep them, and say which may be used",
-		Long: `Plugin is about what jobs have in pipeline.nodes besides the built-in nodes: modules (WebAssembly) and programs that see a request, an answer,
-a page, its links or its record, and change it. docs/plugins.md shows the way from nothing to a plug-in that runs.
+		Long: `Plugin is about what jobs have in pipeline.nodes besides the built-in nodes: modules (WebAssembly) and programs
+that see a request, an answer, a page, its links or its record, and change it. docs/plugins.md shows the way from
+nothing to a plug-in that runs.
 
 A plug-in that nobody has approved, and that no known key has signed, runs in tests and dry runs only.`,
 		Example: `  whirlpool plugin init shop/price
@@ -137,8 +138,8 @@ func showPlugin(w io.Writer, i *repo.Item) error {
 func newPluginApprove() *cobra.Command {
 	cmd := &cobra.Command{Use: "approve OWNER/NAME@VERSION", Args: cobra.ExactArgs(1),
 		Short: "Say that a plug-in may be used by crawls",
-		Long: `Approve says that crawls may use a plug-in: the very bytes that lie in the repository now. Read its source first. A program (tier process)
-runs only with --plugin-processes besides.`}
+		Long: `Approve says that crawls may use a plug-in: the very bytes that lie in the repository now. Read its source
+first. A program (tier process) runs only with --plugin-processes besides.`}
 	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
 		digest, err := at.approve(cmd.Context(), args[0])
 		if err != nil {
@@ -153,8 +154,8 @@ func newPluginDisable() *cobra.Command {
 	var why string
 	cmd := &cobra.Command{Use: "disable OWNER/NAME@VERSION", Args: cobra.ExactArgs(1),
 		Short: "Say that a plug-in must not be used any more",
-		Long: `Disable says that a plug-in must not be used. Crawls that use it notice that within ten seconds: each call fails then, and on_error of its node
-says what follows.`}
+		Long: `Disable says that a plug-in must not be used. Crawls that use it notice that within ten seconds: each call
+fails then, and on_error of its node says what follows.`}
 	cmd.Flags().StringVar(&why, "why", "", "why, for those who see it fail")
 	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
 		digest, err := at.disable(cmd.Context(), args[0], why)

@@ -19,8 +19,9 @@ func newPluginPush() *cobra.Command {
 	var signature string
 	cmd := &cobra.Command{Use: "push [DIR | oci://HOST/PATH/OWNER/NAME:VERSION]", Args: cobra.MaximumNArgs(1),
 		Short: "Put a plug-in into the repository",
-		Long: `Push tests a plug-in that was built, and puts it into the repository. A version never changes: other content needs another version. Where
-"minisign -Sm" signed the package that "whirlpool plugin build" made, the signature beside it is kept, too.
+		Long: `Push tests a plug-in that was built, and puts it into the repository. A version never changes: other content
+needs another version. Where "minisign -Sm" signed the package that "whirlpool plugin build" made, the signature beside
+it is kept, too.
 
 Instead of a directory, name what "whirlpool plugin publish" put into a registry of containers. Its tests are not run.`}
 	p.addPlugins(cmd)
@@ -45,9 +46,10 @@ func newPluginPublish() *cobra.Command {
 	var signature string
 	cmd := &cobra.Command{Use: "publish [DIR] oci://HOST/PATH", Args: cobra.RangeArgs(1, 2),
 		Short: "Put a plug-in into a registry of containers",
-		Long: `Publish tests a plug-in that was built, and puts it into a registry of containers (OCI) as HOST/PATH/OWNER/NAME:VERSION, with the signature beside
-the package, if there is one. "whirlpool plugin push oci://HOST/PATH/OWNER/NAME:VERSION" takes it from there; a repository with --plugin-registry
-takes what it does not have. "docker login HOST" says who you are. oci+http:// is the address of a registry without TLS.`,
+		Long: `Publish tests a plug-in that was built, and puts it into a registry of containers (OCI) as
+HOST/PATH/OWNER/NAME:VERSION, with the signature beside the package, if there is one. "whirlpool plugin push
+oci://HOST/PATH/OWNER/NAME:VERSION" takes it from there; a repository with --plugin-registry takes what it does not
+have. "docker login HOST" says who you are. oci+http:// is the address of a registry without TLS.`,
 		Example: `  whirlpool plugin publish price oci://registry.example.com/plugins`}
 	p.addPlugins(cmd)
 	cmd.Flags().BoolVar(&untested, "untested", false, "publish it without running its tests")

@@ -22,8 +22,9 @@ func newPluginTest() *cobra.Command {
 	var p pluginFlags
 	cmd := &cobra.Command{Use: "test [DIR]", Args: cobra.MaximumNArgs(1),
 		Short: "Run the tests of plugin.toml, and show what is not as wanted",
-		Long: `Test runs each of [[tests]]: its input is a message of the point as JSON (a file .json), or a page; what the plug-in answers must be what the file of
-want says. Keys of the answer that nobody reads are faults: a crawl leaves them out.`}
+		Long: `Test runs each of [[tests]]: its input is a message of the point as JSON (a file .json), or a page; what the
+plug-in answers must be what the file of want says. Keys of the answer that nobody reads are faults: a crawl leaves them
+out.`}
 	p.addPlugins(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		dir := dirOf(args)

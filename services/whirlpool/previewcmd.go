@@ -66,8 +66,9 @@ func printOne(cmd *cobra.Command, format string, a *preview.Answer) error {
 func newPreview() *cobra.Command {
 	cmd := &cobra.Command{Use: "preview -o DIR -c FILE",
 		Short: "Tell what other settings would do to a crawl, and change nothing", Args: cobra.NoArgs,
-		Long: `Preview judges all that a crawl in a directory knows by the settings of a job file: what of the queue would be dropped, what of the left-out
-would come back, and what was fetched and stays, by rule and host. Nothing is changed. The crawl must not run meanwhile.`,
+		Long: `Preview judges all that a crawl in a directory knows by the settings of a job file: what of the queue would be
+dropped, what of the left-out would come back, and what was fetched and stays, by rule and host. Nothing is changed. The
+crawl must not run meanwhile.`,
 		Example: "  whirlpool preview -o crawl-example.com -c new.yml"}
 	dir := cmd.Flags().StringP("out", "o", "", "`directory` of the crawl (default: the only one at hand)")
 	file := cmd.Flags().StringP("config", "c", "", "job `file`")

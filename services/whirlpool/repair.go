@@ -18,16 +18,16 @@ func newRepair() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Put right what an audit finds wrong",
-		Long: `Repair brings the stores of a crawl back into step with each other, where a disk, a power failure or somebody's hand has put them
-out of it: records that are whole are indexed again, pages whose records are missing or damaged are queued again, URLs that were
-lost are queued again, counters are counted again.
+		Long: `Repair brings the stores of a crawl back into step with each other, where a disk, a power failure or somebody's
+hand has put them out of it: records that are whole are indexed again, pages whose records are missing or damaged are
+queued again, URLs that were lost are queued again, counters are counted again.
 
-Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file beside it, and a
-damaged file under warc/ is renamed.
+Nothing is deleted: lines of pages.jsonl that are no records of this crawl, or are damaged, are set aside in a file
+beside it, and a damaged file under warc/ is renamed.
 
-The crawl in a directory must not run. Run it again afterwards: it fetches what was queued. Of a cluster's job nothing may be under way:
-pause the job, or wait until it stands still; what is queued is fetched when it goes on. Records that are damaged are set aside in a collection
-beside the job's.
+The crawl in a directory must not run. Run it again afterwards: it fetches what was queued. Of a cluster's job nothing
+may be under way: pause the job, or wait until it stands still; what is queued is fetched when it goes on. Records that
+are damaged are set aside in a collection beside the job's.
 
 The exit status is 1 when something is left that could not be put right.`,
 		Example: `  whirlpool audit -o crawl-example.com || whirlpool repair -o crawl-example.com

@@ -21,12 +21,13 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [ID...]",
 		Short: "Give messages that no stage could handle another try",
-		Long: `A message that a stage cannot make sense of, or fails to handle a dozen times, becomes a dead letter: it is kept with the
-reason, and the crawl goes on without it. Replay puts dead letters back, all of them or those whose IDs (or beginnings of
-IDs) are given; the crawl handles them when it goes on. A page that could not be parsed is fetched again.
+		Long: `A message that a stage cannot make sense of, or fails to handle a dozen times, becomes a dead letter: it is
+kept with the reason, and the crawl goes on without it. Replay puts dead letters back, all of them or those whose IDs
+(or beginnings of IDs) are given; the crawl handles them when it goes on. A page that could not be parsed is fetched
+again.
 
-Of a cluster all jobs' letters are meant, unless --job names one. They go back into the queues of the stages that buried them, also
-while the cluster works.
+Of a cluster all jobs' letters are meant, unless --job names one. They go back into the queues of the stages that buried
+them, also while the cluster works.
 
 Mend the cause first: a letter that fails again comes back to the dead letters.`,
 		Example: `  whirlpool replay --list

@@ -36,9 +36,9 @@ func newReport() *cobra.Command {
   seeds     what became of each seed: those without an answer first, then by status from the highest
   reasons   URLs by verdict and reason, the most URLs first, with one of them
 
-Without a name it writes all. A URL counts once, by its last outcome. Bytes and requests of a host count each time, robots.txt and
-further attempts among them; bytes of the other tables are those of the last answers. Remaining are the URLs that wait; while a crawl
-in a directory runs, they are not told. Memory does not grow with the crawl.`,
+Without a name it writes all. A URL counts once, by its last outcome. Bytes and requests of a host count each time,
+robots.txt and further attempts among them; bytes of the other tables are those of the last answers. Remaining are the
+URLs that wait; while a crawl in a directory runs, they are not told. Memory does not grow with the crawl.`,
 		Example: `  whirlpool report -o crawl-example.com
   whirlpool report hosts --top 20 -o crawl-example.com
   whirlpool report status mime --format csv --cluster --job example-com

@@ -18,8 +18,9 @@ func newWorkflowRetention() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retention WORKFLOW",
 		Short: "Say which old executions a rule of retention would delete, and delete nothing",
-		Long: `Retention lists the executions of a workflow that lifecycle.retention of its current version deletes at the end of an execution and once an
-hour. With --executions, --days and --records it lists what such a rule would delete: try one before you write it into the definition.`,
+		Long: `Retention lists the executions of a workflow that lifecycle.retention of its current version deletes at the end
+of an execution and once an hour. With --executions, --days and --records it lists what such a rule would delete: try
+one before you write it into the definition.`,
 		Example: "  whirlpool workflow retention shop\n  whirlpool workflow retention shop --executions 10 --records drop",
 		Args:    cobra.ExactArgs(1),
 	}

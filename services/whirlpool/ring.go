@@ -20,9 +20,9 @@ func newRing() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ring --cluster[=FILE]",
 		Short: "Show which node of a cluster owns what, and let nodes leave",
-		Long: `Ring shows the table that all nodes of a cluster share, as rows: range of the hash (in 2^16 positions), virtual nodes, node, address of
-its broker. Neighbouring virtual nodes of one owner are one row. What is on its way from one node to another says so: nothing of it is
-leased before it has arrived.
+		Long: `Ring shows the table that all nodes of a cluster share, as rows: range of the hash (in 2^16 positions), virtual
+nodes, node, address of its broker. Neighbouring virtual nodes of one owner are one row. What is on its way from one
+node to another says so: nothing of it is leased before it has arrived.
 
 The table is in ZooKeeper; the configuration of the node's programs says where (zookeeper.addresses, ring.name).`,
 		Example: `  whirlpool ring --cluster=node.yml
@@ -108,8 +108,8 @@ func newRingDrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain NODE",
 		Short: "Let a node leave in order",
-		Long: `Drain makes a node hand all it owns to the others: it leases no more, ends what is in flight and passes on its queues. When it is gone, its
-programs may be stopped. Started anew, they join again.`,
+		Long: `Drain makes a node hand all it owns to the others: it leases no more, ends what is in flight and passes on its
+queues. When it is gone, its programs may be stopped. Started anew, they join again.`,
 		Args: cobra.ExactArgs(1),
 	}
 	wait := cmd.Flags().Bool("wait", false, "wait until the node is gone")

@@ -17,9 +17,9 @@ func newRingCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create the ring before the first node does",
-		Long: `Create makes the ring's table. The first node that joins does it by itself with ring.vnodes and ring.partition; do it before where you want
-other values, for they never change. 256 virtual nodes for each unit of weight that the cluster may once have let equal nodes
-differ by 0.4 %, a quarter of that by 1.6 %.`,
+		Long: `Create makes the ring's table. The first node that joins does it by itself with ring.vnodes and ring.partition;
+do it before where you want other values, for they never change. 256 virtual nodes for each unit of weight that the
+cluster may once have let equal nodes differ by 0.4 %, a quarter of that by 1.6 %.`,
 		Example: "  whirlpool ring create --vnodes 256000 --cluster=node.yml",
 		Args:    cobra.NoArgs,
 	}

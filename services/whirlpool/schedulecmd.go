@@ -18,8 +18,9 @@ func newSchedule() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
 		Short: "Run the workflows of a server by the clock",
-		Long: `Schedule is about when the workflows of a server of "whirlpool serve" run by themselves. A schedule is named WORKFLOW/NAME, or by its workflow
-where that has one. Each of its times is a slot, which begins one execution, or says why it did not.`,
+		Long: `Schedule is about when the workflows of a server of "whirlpool serve" run by themselves. A schedule is named
+WORKFLOW/NAME, or by its workflow where that has one. Each of its times is a slot, which begins one execution, or says
+why it did not.`,
 		Example: "  whirlpool schedule add postings --cron '30 2 * * *' --tz Europe/Copenhagen\n" +
 			"  whirlpool schedule next postings\n  whirlpool schedule slots postings",
 	}

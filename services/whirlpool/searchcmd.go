@@ -45,11 +45,11 @@ func newSearch() *cobra.Command {
 
 Put the whole search into quotation marks of the shell, or -- before it, so that -lakes is no flag.
 
-Case and accents do not count. Words are not stemmed: search for river* to find rivers, too. Of a page that was visited again the newest
-version is found; copies of other pages are not searched.
+Case and accents do not count. Words are not stemmed: search for river* to find rivers, too. Of a page that was visited
+again the newest version is found; copies of other pages are not searched.
 
-In a directory it first indexes what is new into search.db beside the records, for ten seconds at most: "whirlpool index" does so by itself.
-Over --cluster it searches the jobs that have "search: true". docs/search.md tells more.`,
+In a directory it first indexes what is new into search.db beside the records, for ten seconds at most: "whirlpool
+index" does so by itself. Over --cluster it searches the jobs that have "search: true". docs/search.md tells more.`,
 		Example: `  whirlpool search -o crawl-example.com 'vacuum "a phrase" -title:draft'
   whirlpool search --lang en --since 7d --json rivers | jq -r .items[].url
   whirlpool search --cluster --job example-com url:blog whirl*`,

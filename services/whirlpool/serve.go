@@ -27,14 +27,14 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run workflows with an API and a studio in the browser, all in this process",
-		Long: `Serve crawls many workflows at once, with a studio in the browser and an API for programs. It needs nothing else: all data lie in one
-directory. It prints a link that signs you in once; "whirlpool login-url" prints another.
+		Long: `Serve crawls many workflows at once, with a studio in the browser and an API for programs. It needs nothing
+else: all data lie in one directory. It prints a link that signs you in once; "whirlpool login-url" prints another.
 
-It listens on this machine alone. Another address needs TLS (--tls-cert and --tls-key), or --behind-proxy where a proxy has it, and then
---host for the names that it is reached by.
+It listens on this machine alone. Another address needs TLS (--tls-cert and --tls-key), or --behind-proxy where a proxy
+has it, and then --host for the names that it is reached by.
 
-The first Ctrl-C, or SIGTERM, lets what is in flight end, at most 30 s. Executions stay as they are and go on at the next start; a kill loses
-nothing either.
+The first Ctrl-C, or SIGTERM, lets what is in flight end, at most 30 s. Executions stay as they are and go on at the
+next start; a kill loses nothing either.
 
 "whirlpool serve key" is "whirlpool key": API keys for programs.`,
 		Example: "  whirlpool serve\n  whirlpool serve --dir /srv/crawls --listen 0.0.0.0:8711 --tls-cert cert.pem " +

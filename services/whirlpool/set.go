@@ -19,8 +19,8 @@ func newSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set [URL...]",
 		Short: "Change the settings of a crawl, while it runs or between two runs",
-		Long: `Set makes a new revision of a crawl's job: the settings that the flags name, or those of a whole job file with -c.
-URLs are further seeds. It says what changes. From the next request on the new settings apply. What waits in the
+		Long: `Set makes a new revision of a crawl's job: the settings that the flags name, or those of a whole job file with
+-c. URLs are further seeds. It says what changes. From the next request on the new settings apply. What waits in the
 queues is judged by them when its turn comes; what was left out before, and is not any more, is fetched. What was
 fetched stays.
 

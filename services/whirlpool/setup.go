@@ -13,9 +13,10 @@ func newSetup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup --broker-admin URL --cluster[=FILE]",
 		Short: "Prepare a broker for a cluster node",
-		Long: `Setup makes the two vhosts of a node's RabbitMQ, their users with the permissions that they need, exchanges and queues, or brings
-them up to date. Names and passwords are those of the node's configuration. A broker that is started with deploy/rabbitmq's definitions,
-as docker-compose does, needs no setup. The schema of PostgreSQL and the indexes of MongoDB are made by the programs themselves.`,
+		Long: `Setup makes the two vhosts of a node's RabbitMQ, their users with the permissions that they need, exchanges and
+queues, or brings them up to date. Names and passwords are those of the node's configuration. A broker that is started
+with deploy/rabbitmq's definitions, as docker-compose does, needs no setup. The schema of PostgreSQL and the indexes of
+MongoDB are made by the programs themselves.`,
 		Example: "  whirlpool setup --broker-admin http://admin:secret@127.0.0.1:15672 --cluster=node.yml",
 		Args:    cobra.NoArgs,
 	}

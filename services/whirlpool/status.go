@@ -13,18 +13,20 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 )
 
-const statusHelp = `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and status code, URLs
-left out by reason, dead letters, and the size of the outputs; where pages were rendered, what that brought by their templates.
+const statusHelp = `Status tells what a crawl does at the moment, running or not: pages, queues, outcomes by verdict and
+status code, URLs left out by reason, dead letters, and the size of the outputs; where pages were rendered, what that
+brought by their templates.
 
-A crawl is running, paused, stopped (there is work left: the same crawl command goes on, or "whirlpool resume" on a cluster) or
-finished.
+A crawl is running, paused, stopped (there is work left: the same crawl command goes on, or "whirlpool resume" on a
+cluster) or finished.
 
-Of a cluster it shows every job in a line, and the pipeline: what waits in each queue, is being handled (unacked) or failed and waits
-for another try, messages a second in and out, the frontier's tasks, the programs that are connected. With --job it shows one job as
-it shows a crawl in a directory. Rates are those of a second (pages) and of the broker's last statistics (messages).
+Of a cluster it shows every job in a line, and the pipeline: what waits in each queue, is being handled (unacked) or
+failed and waits for another try, messages a second in and out, the frontier's tasks, the programs that are connected.
+With --job it shows one job as it shows a crawl in a directory. Rates are those of a second (pages) and of the broker's
+last statistics (messages).
 
-With --wait it prints a line of progress now and then until the crawl, the job or all jobs have finished. The exit status is then 0,
-and 3 where one was stopped.`
+With --wait it prints a line of progress now and then until the crawl, the job or all jobs have finished. The exit
+status is then 0, and 3 where one was stopped.`
 
 func newStatus() *cobra.Command {
 	cmd := &cobra.Command{

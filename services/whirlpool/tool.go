@@ -20,9 +20,10 @@ func newTool() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tool",
 		Short: "Run one step of the crawler on files or standard input",
-		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the step can be
-tested from outside, or used on its own. url and canon read standard input where no FILE is named; canon
-prints plain lines, jobfile and induce a job file, and markdown Markdown. markdown, structured, render and induce take URLs, too.`,
+		Long: `Each tool runs one step of the crawler on a FILE ("-" is standard input) and prints JSON lines, so that the
+step can be tested from outside, or used on its own. url and canon read standard input where no FILE is named; canon
+prints plain lines, jobfile and induce a job file, and markdown Markdown. markdown, structured, render and induce take
+URLs, too.`,
 	}
 	cmd.AddCommand(toolRobots(), toolURL(), toolCanon(), toolLinks(), toolText(), toolSimhash(), toolWARC(), toolJobfile(),
 		toolMarkdown(), toolStructured(), toolRender(), toolTopic(), toolInduce())

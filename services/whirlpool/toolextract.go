@@ -115,7 +115,7 @@ func toolStructured() *cobra.Command {
 	p := &pageTool{}
 	cmd := &cobra.Command{
 		Use:     "structured FILE|URL",
-		Short:   `Print JSON-LD, microdata, RDFa, OpenGraph, author and dates of a page: {"url","author","published","modified","structured"}`,
+		Short:   `Print JSON-LD, microdata, RDFa, OpenGraph, author and dates of a page, as JSON`,
 		Example: `  whirlpool tool structured page.html | jq .structured.jsonld`,
 		Args:    cobra.ExactArgs(1),
 	}

@@ -29,15 +29,16 @@ func toolInduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "induce --example PAGE FIELD=VALUE... --example PAGE FIELD=VALUE...",
 		Short: "Make a site rule from two to five example pages",
-		Long: `Induce makes an entry of "rules:" for a job file from pages and the values that are wanted from them, and shows what it takes from each. It
-prints a job file: what is no rule is a comment.
+		Long: `Induce makes an entry of "rules:" for a job file from pages and the values that are wanted from them, and shows
+what it takes from each. It prints a job file: what is no rule is a comment.
 
-A PAGE is a file, a URL or, with -o, the URL of a page that a crawl has stored with its body (--keep-bodies or --warc). URLs are fetched as a
-crawl does, with robots.txt, delays and the guard of private addresses; with -o nothing is fetched.
+A PAGE is a file, a URL or, with -o, the URL of a page that a crawl has stored with its body (--keep-bodies or --warc).
+URLs are fetched as a crawl does, with robots.txt, delays and the guard of private addresses; with -o nothing is
+fetched.
 
-A field with several values is a list: give all of them, in the order of the page; FIELD[]=VALUE says that it is one though the page has but
-one. "FIELD=" says that the page has no such value. Further pages of the same template (--also; with -o up to 20 are taken by themselves)
-need no values: they tell selectors that last from those that fit by chance.
+A field with several values is a list: give all of them, in the order of the page; FIELD[]=VALUE says that it is one
+though the page has but one. "FIELD=" says that the page has no such value. Further pages of the same template (--also;
+with -o up to 20 are taken by themselves) need no values: they tell selectors that last from those that fit by chance.
 
 The exit status is 1 where a field was not found: the texts that are most like its value are told.`,
 		Example: `  whirlpool tool induce --example a.html title='Night baker' pay=31000 --example b.html title=Gardener pay=28500

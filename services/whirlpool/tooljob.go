@@ -18,10 +18,11 @@ func toolJobfile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jobfile FILE",
 		Short: "Check a job file, and print it with all that it leaves out",
-		Long: `Jobfile checks a job file as "whirlpool crawl -c FILE" does on this machine, without crawling anything, and prints the job that it makes, with
-the defaults of what it leaves out. The exit status is 1 where something is wrong: every fault of the settings is told and, where they have
-none, every fault of the files, secrets, plug-ins and models that they name. It asks no site: whether hosts answer or have private addresses,
-and whether pages of the web are examples of a topic, only a crawl finds. Seeds may be missing. docs/jobfile.md explains the keys.`,
+		Long: `Jobfile checks a job file as "whirlpool crawl -c FILE" does on this machine, without crawling anything, and
+prints the job that it makes, with the defaults of what it leaves out. The exit status is 1 where something is wrong:
+every fault of the settings is told and, where they have none, every fault of the files, secrets, plug-ins and models
+that they name. It asks no site: whether hosts answer or have private addresses, and whether pages of the web are
+examples of a topic, only a crawl finds. Seeds may be missing. docs/jobfile.md explains the keys.`,
 		Example: "  whirlpool tool jobfile jobs.yml\n  whirlpool tool jobfile --schema > jobfile.schema.json",
 		Args:    cobra.MaximumNArgs(1),
 	}

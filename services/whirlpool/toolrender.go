@@ -50,9 +50,9 @@ func toolRender() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render FILE|URL",
 		Short: `Render a page in the browser, which has no network: {"url","verdict","title","text","links","rendered"}`,
-		Long: `A URL is crawled as any other page, with robots.txt and delay, and so is what its scripts ask for. A FILE is rendered
-alone: what its scripts ask for is not to be had. --html prints the HTML that came of a file, --screenshot FILE keeps a
-picture of it (WebP).`,
+		Long: `A URL is crawled as any other page, with robots.txt and delay, and so is what its scripts ask for. A FILE is
+rendered alone: what its scripts ask for is not to be had. --html prints the HTML that came of a file, --screenshot FILE
+keeps a picture of it (WebP).`,
 		Example: `  whirlpool tool render https://example.org/app
   whirlpool tool render --base https://example.org/ --html page.html`,
 		Args: cobra.ExactArgs(1),

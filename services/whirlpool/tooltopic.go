@@ -18,9 +18,9 @@ func toolTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topic",
 		Short: "Make a model of a topic or of classes from labelled pages, and ask one",
-		Long: `Pages are files (.html, or plain text), directories of crawls and pages.jsonl files, whose pages all count, and texts of some
-words. "whirlpool crawl" has a model made of its examples by itself; a model in a file is for more examples than a job
-names, and for classes.`,
+		Long: `Pages are files (.html, or plain text), directories of crawls and pages.jsonl files, whose pages all count, and
+texts of some words. "whirlpool crawl" has a model made of its examples by itself; a model in a file is for more
+examples than a job names, and for classes.`,
 	}
 	cmd.AddCommand(topicTrain(), topicScore())
 	return cmd

@@ -25,17 +25,18 @@ func newTry() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "try URL",
 		Short: "Send one URL through all stages and tell what each makes of it",
-		Long: `Try asks for one URL as a crawl with this job would, and tells each step: the form under which a crawl knows the URL, the job's rules,
-the line of robots.txt that decides, the request and its answer, what the parser and the site rules found, and of every link whether a crawl
-follows it, or why not.
+		Long: `Try asks for one URL as a crawl with this job would, and tells each step: the form under which a crawl knows
+the URL, the job's rules, the line of robots.txt that decides, the request and its answer, what the parser and the site
+rules found, and of every link whether a crawl follows it, or why not.
 
-It makes two requests, robots.txt and the URL, with the job's delay between them, and follows nothing. Nothing is stored and nothing claimed:
-no directory is made and no crawl is touched. With -c the seeds of the job file set the scope; without seeds, or without -c, URL is the seed.
---body tries a page that you have, without any request.
+It makes two requests, robots.txt and the URL, with the job's delay between them, and follows nothing. Nothing is stored
+and nothing claimed: no directory is made and no crawl is touched. With -c the seeds of the job file set the scope;
+without seeds, or without -c, URL is the seed. --body tries a page that you have, without any request.
 
-With --server the server does it, beside what it crawls: it waits for its turn of the host and has the server's robots.txt files. --workflow
-takes the definition of a workflow, and --job that of an execution: then the page is compared with what that has stored, and the links with
-what it knows. -c beside --job tries other settings on what it has stored.
+With --server the server does it, beside what it crawls: it waits for its turn of the host and has the server's
+robots.txt files. --workflow takes the definition of a workflow, and --job that of an execution: then the page is
+compared with what that has stored, and the links with what it knows. -c beside --job tries other settings on what it
+has stored.
 
 The exit status is 0 whatever became of the URL, 2 when the command or the job file is at fault.`,
 		Example: `  whirlpool try https://example.com/

@@ -21,8 +21,9 @@ func newWorkflow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
 		Short: "Make, change and run the workflows of a server",
-		Long: `Workflow is about the workflows of a server of "whirlpool serve": crawls that can be run again and again. The definition of one is a job
-file, as "whirlpool crawl -c" takes it; each change makes a version, and older versions can be restored.`,
+		Long: `Workflow is about the workflows of a server of "whirlpool serve": crawls that can be run again and again. The
+definition of one is a job file, as "whirlpool crawl -c" takes it; each change makes a version, and older versions can
+be restored.`,
 		Example: "  whirlpool workflow create -f postings.yml\n  whirlpool workflow run postings\n" +
 			"  whirlpool exec watch postings-1",
 	}
