@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-others compiler tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-waits test-cluster-others compiler tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -34,8 +34,8 @@ build: ## build the programs into bin/
 # TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
 # and in proportion on slower ones.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
-		test-race test-cluster-kills test-cluster-others test-waiting test-rest
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j6 \
+		test-race test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-rest
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -53,9 +53,10 @@ SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/
 RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
 # WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
-# all others, which work. HALVED, the longest of them, runs as two halves: each has servers of its own.
-HALVED  := ./services/whirlpool/e2e/cluster
+# all others, which work. PARTED, the longest of them, runs in three parts: each has servers of its own.
+PARTED  := ./services/whirlpool/e2e/cluster
 KILLS   := Kill|Control|Cut|Twice
+WAITS   := ProgramsWait|AuditNames|Continuous|Assets
 WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
@@ -66,10 +67,13 @@ test-waiting:
 	$(GOTEST) $(WAITING)
 
 test-cluster-kills:
-	$(GOTEST) -run '$(KILLS)' $(HALVED)
+	$(GOTEST) -run '$(KILLS)' $(PARTED)
+
+test-cluster-waits:
+	$(GOTEST) -run '$(WAITS)' -skip '$(KILLS)' $(PARTED)
 
 test-cluster-others:
-	$(GOTEST) -skip '$(KILLS)' $(HALVED)
+	$(GOTEST) -skip '$(KILLS)|$(WAITS)' $(PARTED)
 
 test-rest:
 	@failed=0; for part in test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
@@ -86,7 +90,7 @@ test-alone:
 
 test-serial: PACKAGES := 1
 test-serial:
-	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(HALVED))")
+	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(PARTED))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...
