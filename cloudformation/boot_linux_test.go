@@ -86,10 +86,10 @@ func TestUserDataMakeRunningMachines(t *testing.T) {
 	}
 }
 
-// studio has parameters of a cluster with a studio, too.
+// studio has parameters of a cluster with a studio, too, and with a ledger on two servers of its own.
 func studio(p map[string]string) map[string]string {
 	maps.Copy(p, balanced)
-	return p
+	return spread(2, p)
 }
 
 // prepare puts the release into the bucket and the stand-ins into the root.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/cloudformation/internal/fakeaws"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
@@ -105,6 +106,7 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 		config.Memcached.Addresses[0] != m.Settings["CACHE"] || config.Postgres.Connections != 3 {
 		b.t.Errorf("the programs' settings: %+v", config)
 	}
+	b.ledger(m, config, secret("database"))
 	if got := fmt.Sprint(b.service("rabbitmq")["ports"]); strings.Count(got, m.Address) != 2 {
 		b.t.Errorf("the broker listens on %s", got)
 	}
@@ -123,6 +125,27 @@ func (b *boots) crawler(a *account, m *fakeaws.Machine) {
 	b.enabled("whirlpool-archive.timer", "whirlpool-leave.service", "whirlpool-studio.timer")
 	b.studio(m, secret("studio"))
 	b.leaves(a, m)
+}
+
+// ledger shows that the programs connect to the servers of the ledger, in their order, with the database's password.
+func (b *boots) ledger(m *fakeaws.Machine, config *process.Config, password string) {
+	var want []string
+	for _, address := range strings.Split(m.Settings["LEDGER"], ",") {
+		want = append(want, "postgres://whirlpool:"+password+"@"+address+":5432/ledger?sslmode=require")
+	}
+	for _, o := range m.Server.Objects("AWS::RDS::DBInstance") {
+		if o.Logical == "Ledger1" && !strings.HasPrefix(m.Settings["LEDGER"], fmt.Sprint(o.Attrs["Endpoint.Address"], ",")) {
+			b.t.Errorf("the first server of the ledger is not %s: %s", o.ID, m.Settings["LEDGER"])
+		}
+	}
+	if got := node.PostgresConfig(config).Ledger; len(got) != 2 || !slices.Equal(got, want) {
+		b.t.Errorf("the programs' ledger is on %q, want %q", got, want)
+	}
+	for _, name := range []string{"contentseen", "due", "frontier", "parser", "api"} {
+		if other := b.settings(name); other == nil || !slices.Equal(other.Postgres.Ledger, config.Postgres.Ledger) {
+			b.t.Errorf("%s has another ledger than the fetcher", name)
+		}
+	}
 }
 
 // studio shows what the API of a crawler is told, where its tunnel and its load balancer come to, and that its health

@@ -12,13 +12,15 @@ import (
 // roles of what has an address, by the logical name of its resource.
 var roles = map[string]string{"Instance": "bastion", "Nodes": "crawler", "PagesInterface": "MongoDB",
 	"Database": "PostgreSQL", "Cache": "memcached", "Balancer": "balancer", "Interface1": "ZooKeeper",
-	"Interface2": "ZooKeeper", "Interface3": "ZooKeeper"}
+	"Interface2": "ZooKeeper", "Interface3": "ZooKeeper", "Ledger1": "ledger", "Ledger2": "ledger", "Ledger3": "ledger",
+	"Ledger4": "ledger"}
 
 // reachable is the table of docs/aws.md: who may open a TCP connection to whom, and nobody else may. What goes from a
 // private machine to the world passes the NAT, whose own rules bind it to 80 and 443.
 //
-// Rows of the load balancer are those of a cluster that has one.
-func reachable(t *testing.T, balanced bool) string {
+// Rows of the load balancer and of the ledger are those of a cluster that has one, or servers of its own for the
+// other: those are left out that the names tell.
+func reachable(t *testing.T, without ...string) string {
 	t.Helper()
 	_, table, ok := strings.Cut(read(t, "../docs/aws.md"), "<!-- reach: checked by cloudformation/reach_test.go -->\n")
 	table, _, ok2 := strings.Cut(table, "\n\n")
@@ -31,7 +33,7 @@ func reachable(t *testing.T, balanced bool) string {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		if balanced || !slices.Contains(cells[:2], "balancer") {
+		if !slices.ContainsFunc(without, func(name string) bool { return slices.Contains(cells[:2], name) }) {
 			out = append(out, strings.Join(cells[:3], " | "))
 		}
 	}
@@ -55,12 +57,16 @@ func TestWhoReachesWhom(t *testing.T) {
 	t.Parallel()
 	for name, changes := range map[string]map[string]string{"NAT instance": nil, "NAT gateway": {"Nat": "gateway"},
 		"studio": {"Studio": "on"}, "certificate without a studio": {"StudioCertificate": certificate,
-			"StudioName": "crawl.example.org"}, "load balancer": balanced} {
+			"StudioName": "crawl.example.org"}, "load balancer": balanced, "ledger": spread(4, nil)} {
 		a := open(t, nil)
 		if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 			t.Fatalf("%s\n%s", status, failures)
 		}
-		if got, want := paths(t, a), reachable(t, name == "load balancer"); got != want {
+		without := map[string][]string{"load balancer": {"ledger"}, "ledger": {"balancer"}}[name]
+		if without == nil {
+			without = []string{"balancer", "ledger"}
+		}
+		if got, want := paths(t, a), reachable(t, without...); got != want {
 			t.Errorf("%s: the templates allow\n%s\n\nthe table of docs/aws.md says\n%s", name, got, want)
 		}
 	}
@@ -90,22 +96,30 @@ func TestAWayMoreOrLessIsNoticed(t *testing.T) {
 		"studio to the world": {"groups.yml",
 			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref Bastion, IpProtocol: tcp, FromPort: 8711",
 			"GroupId: !Ref Crawler, SourceSecurityGroupId: !Ref MongoDB, IpProtocol: tcp, FromPort: 8711"},
+		"the ledger in another group": {"whirlpool.yml",
+			"        DatabaseGroup: !GetAtt Groups.Outputs.Database\n        DataSubnet",
+			"        DatabaseGroup: !GetAtt Groups.Outputs.Cache\n        DataSubnet"},
+		"a public ledger": {"ledger.yml", "PubliclyAccessible: false", "PubliclyAccessible: true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := open(t, nil, e)
-			changes := map[string]string{}
+			changes := spread(4, nil)
 			if e.file == "balancer.yml" {
-				changes = balanced
+				changes = spread(4, balanced)
 			}
-			if name == "a public database" { // and somebody lets the world in
+			if strings.HasPrefix(name, "a public") { // and somebody lets the world in
 				a = open(t, nil, e, edit{"groups.yml", "GroupId: !Ref Database, SourceSecurityGroupId: !Ref Bastion",
 					"GroupId: !Ref Database, CidrIp: 0.0.0.0/0"})
 			}
 			if status, failures := a.create(changes); status != "CREATE_COMPLETE" {
 				t.Fatalf("%s\n%s", status, failures)
 			}
-			if paths(t, a) == reachable(t, e.file == "balancer.yml") {
+			without := []string{"balancer"}
+			if e.file == "balancer.yml" {
+				without = nil
+			}
+			if paths(t, a) == reachable(t, without...) {
 				t.Error("the table did not notice")
 			}
 		})
@@ -118,6 +132,8 @@ func TestMachinesAndStoresAreClosed(t *testing.T) {
 	for _, e := range []edit{{}, {"crawlers.yml", "HttpTokens: required", "HttpTokens: optional"},
 		{"zookeeper.yml", "HttpPutResponseHopLimit: 1", "HttpPutResponseHopLimit: 2"},
 		{"stores.yml", "StorageEncrypted: true", "StorageEncrypted: false"},
+		{"ledger.yml", "StorageEncrypted: true", "StorageEncrypted: false"},
+		{"ledger.yml", "\"{{resolve:secretsmanager:${DatabaseSecret}:SecretString:password}}\"", "plain-password-1"},
 		{"stores.yml", "Encrypted: true, Delete", "Encrypted: false, Delete"}, {"stores.yml", "      Encrypted: true\n", ""},
 		{"crawlers.yml", "AssociatePublicIpAddress: false", "AssociatePublicIpAddress: true"},
 		{"access.yml", "BlockPublicAcls: true", "BlockPublicAcls: false"},
@@ -132,7 +148,7 @@ func TestMachinesAndStoresAreClosed(t *testing.T) {
 			edits = append(edits, e)
 		}
 		a := open(t, nil, edits...)
-		if status, failures := a.create(balanced); status != "CREATE_COMPLETE" {
+		if status, failures := a.create(spread(4, balanced)); status != "CREATE_COMPLETE" {
 			t.Fatalf("%s\n%s", status, failures)
 		}
 		switch found := weaknesses(a); {

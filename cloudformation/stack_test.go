@@ -103,6 +103,8 @@ func TestABrokenClusterIsRefused(t *testing.T) {
 		"load balancer away from the world": {edit{"whirlpool.yml",
 			"Subnet: !GetAtt Network.Outputs.PublicSubnet\n        Crawlers",
 			"Subnet: !GetAtt Network.Outputs.DataSubnet\n        Crawlers"}, "no internet gateway"},
+		"parameters of the ledger under another name": {edit{"ledger.yml", "!Sub \"${Cluster}-ledger\"", "x-ledger"},
+			"rds:CreateDBParameterGroup"},
 		"load balancer of the kind of two zones": {edit{"balancer.yml", "Type: network", "Type: application"},
 			"two different Availability Zones"},
 		"TLS without a certificate": {edit{"balancer.yml", "      Certificates: [{ CertificateArn: !Ref Certificate }]\n",

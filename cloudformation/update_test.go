@@ -115,9 +115,9 @@ func TestRequestsThatAWSRefuses(t *testing.T) {
 		changes       map[string]string
 	}{
 		"no capability":      {without: "Capabilities.member.1", want: "CAPABILITY_IAM"},
-		"eleven crawlers":    {changes: map[string]string{"Crawlers": "11"}, want: "not greater than"},
+		"eleven crawlers":    {changes: map[string]string{"Crawlers": "11"}, want: "need LedgerServers"},
 		"unknown key pair":   {changes: map[string]string{"KeyName": "nobody"}, want: "does not exist"},
-		"a network too wide": {changes: map[string]string{"VpcCidr": "10.0.0.0/16"}, want: "must match pattern"},
+		"a network too wide": {changes: map[string]string{"VpcCidr": "10.0.0.0/24"}, want: "must match pattern"},
 		"unknown parameter":  {changes: map[string]string{"Crawler": "3"}, want: "do not exist in the template"},
 	} {
 		p := parameters(c.changes)

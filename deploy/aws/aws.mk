@@ -18,7 +18,9 @@ PARTITION ?= $(if $(filter cn-%,$(REGION)),aws-cn,$(if $(filter us-gov-%,$(REGIO
 BUCKET   ?= $(CLUSTER)-releases-$(ACCOUNT)-$(REGION)
 # The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an update its value.
 PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER_TYPE) CrawlerDisk=$(CRAWLER_DISK) \
-	DatabaseStorage=$(DATABASE_STORAGE) PageStorage=$(PAGE_STORAGE) Monitoring=$(MONITORING) Rendering=$(RENDERING) Studio=$(STUDIO) StudioName=$(STUDIO_NAME) \
+	DatabaseType=$(DATABASE_TYPE) DatabaseStorage=$(DATABASE_STORAGE) LedgerServers=$(LEDGER_SERVERS) \
+	LedgerStorage=$(LEDGER_STORAGE) PageStorage=$(PAGE_STORAGE) \
+	Monitoring=$(MONITORING) Rendering=$(RENDERING) Studio=$(STUDIO) StudioName=$(STUDIO_NAME) \
 	StudioCertificate=$(STUDIO_CERTIFICATE) StudioCidr=$(STUDIO_CIDR) OidcIssuer=$(OIDC_ISSUER) OidcClient=$(OIDC_CLIENT) OidcRoles=$(OIDC_ROLES) OidcSecret=$(OIDC_SECRET) VpcCidr=$(VPC_CIDR) AdminCidr=$(ADMIN_CIDR) \
 	Nat=$(NAT) AlarmEmail=$(ALARM_EMAIL) Registry=$(REGISTRY_PREFIX) ImageId=$(IMAGE) BaseImageId=$(BASE_IMAGE) BaseRelease=$(BASE_RELEASE),$(if $(word 2,$(subst =, ,$(p))),$(p)))
 # A change keeps the release that runs, unless RELEASE names another.
@@ -70,7 +72,7 @@ aws-status: ## the state of the stack, its parameters and addresses
 aws-events: ## what went wrong in the stack and its parts
 	@$(STACK) events
 
-aws-delete: ## delete the cluster; snapshots of both databases and the WARC files stay
+aws-delete: ## delete the cluster; snapshots of the databases and the WARC files stay
 	@$(STACK) delete
 
 aws-cost: ## what a cluster costs a month: make aws-cost CRAWLERS=5

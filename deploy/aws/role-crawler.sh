@@ -8,7 +8,7 @@ boot_crawler() {
     [ "$MONITORING" != true ] || profiles=monitoring
     [ "$RENDERING" != on ] || profiles="${profiles:+$profiles,}render"
     [ "$STUDIO" != on ] || profiles="${profiles:+$profiles,}studio"
-    [ "$STUDIO" != on ] || connections=3 # the API has some of the database's 300, too
+    [ "$STUDIO" != on ] || connections=3 # the API has some of the database's connections, too
     database="$(password "$DATABASE_SECRET")" && pages="$(password "$PAGES_SECRET")" &&
         broker="$(password "$BROKER_SECRET")" && console="$(password "$CONSOLE_SECRET")" || die "a secret cannot be read"
     write_secret rabbitmq_admin "$console"
@@ -29,6 +29,7 @@ SECRETS=./secrets
 FETCH_ALLOW_PRIVATE_JOBS=false
 LOCAL_STORES=0
 POSTGRES_URL=postgres://whirlpool@$DATABASE:5432/whirlpool?sslmode=require
+POSTGRES_LEDGER=$(ledger_urls)
 MONGODB_URL=mongodb://whirlpool@$PAGES:27017/?authSource=admin
 MEMCACHED_ADDRESSES=$CACHE
 ZOOKEEPER_ADDRESSES=$ZOOKEEPER
@@ -42,6 +43,16 @@ ENV
     load_images
     docker-compose up -d --no-build --wait --wait-timeout 900
     install_units
+}
+
+# ledger_urls: of the servers that have the ledger, in the order of LEDGER, which all nodes share; none where it is in
+# the database
+ledger_urls() {
+    local address urls=''
+    for address in ${LEDGER//,/ }; do
+        urls="${urls:+$urls,}postgres://whirlpool@$address:5432/ledger?sslmode=require"
+    done
+    echo "$urls"
 }
 
 # studio_secrets: an admin's API key to begin with, and what the studio shows to who signs people in: nothing, where it is a public client

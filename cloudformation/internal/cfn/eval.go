@@ -262,6 +262,8 @@ func (e *Env) truth(v any) (bool, error) {
 			}
 			b, err := e.Eval(l[1])
 			return text(a) == text(b), err
+		case k == "Fn::Contains" && len(l) == 2:
+			return e.contains(l[0], l[1])
 		case k == "Fn::Not" && len(l) == 1:
 			x, err := e.truth(l[0])
 			return !x, err

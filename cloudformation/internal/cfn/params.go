@@ -123,7 +123,7 @@ func (t *Template) Resolve(given map[string]string, exists func(kind, id string)
 		slices.Sort(missing)
 		return nil, worded("Parameters: [%s] must have values", strings.Join(missing, ", "))
 	}
-	return values, nil
+	return values, t.obey(values)
 }
 
 func list(v any) []any { l, _ := v.([]any); return l }

@@ -22,7 +22,7 @@ var substitution = regexp.MustCompile(`\$\{(!?)([^}]*)\}`)
 
 // reference is a use of another name by a value.
 type reference struct {
-	kind      string // Ref, GetAtt, Map, Condition
+	kind      string // Ref, GetAtt, Map, Condition, Contains
 	name      string
 	attribute string
 }
@@ -78,6 +78,8 @@ func use(function string, argument any, see func(reference) error) error {
 			return fmt.Errorf("Fn::FindInMap wants a map and two keys")
 		}
 		return see(reference{kind: "Map", name: text(l[0])})
+	case "Fn::Contains":
+		return see(reference{kind: "Contains"})
 	case "Fn::Sub":
 		return substitutions(argument, see)
 	default:
@@ -115,6 +117,9 @@ func substitutions(argument any, see func(reference) error) error {
 
 // check finds references to what the template does not have.
 func (t *Template) check() error {
+	if err := t.checkRules(); err != nil {
+		return err
+	}
 	for name, v := range t.Conditions {
 		if err := walk(v, func(r reference) error { return t.known(r, false) }); err != nil {
 			return fmt.Errorf("condition %s: %w", name, err)
@@ -149,6 +154,8 @@ func (t *Template) check() error {
 
 func (t *Template) known(r reference, resources bool) error {
 	switch r.kind {
+	case "Contains":
+		return fmt.Errorf("Fn::Contains stands in rules only")
 	case "Ref":
 		if _, ok := t.Parameters[r.name]; ok || slices.Contains(pseudo, r.name) || resources && t.Resources[r.name] != nil {
 			return nil

@@ -1,6 +1,7 @@
 package cfn
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -14,6 +15,7 @@ type Template struct {
 	Parameters  map[string]Parameter
 	Mappings    map[string]any
 	Conditions  map[string]any
+	Rules       map[string]Rule
 	Resources   map[string]*Resource
 	Outputs     map[string]Output
 }
@@ -65,8 +67,8 @@ func Parse(text []byte) (*Template, error) {
 	return t, nil
 }
 
-var sections = []string{"AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Mappings", "Conditions",
-	"Resources", "Outputs"}
+var sections = []string{"AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Rules", "Mappings",
+	"Conditions", "Resources", "Outputs"}
 
 func build(raw map[string]any) (*Template, error) {
 	for name := range raw {
@@ -78,7 +80,7 @@ func build(raw map[string]any) (*Template, error) {
 		return nil, fmt.Errorf("template format version %v is not supported", v)
 	}
 	t := &Template{Parameters: map[string]Parameter{}, Resources: map[string]*Resource{}, Outputs: map[string]Output{},
-		Mappings: section(raw, "Mappings"), Conditions: section(raw, "Conditions")}
+		Rules: map[string]Rule{}, Mappings: section(raw, "Mappings"), Conditions: section(raw, "Conditions")}
 	t.Description, _ = raw["Description"].(string)
 	if len(t.Description) > 1024 {
 		return nil, fmt.Errorf("the description has more than 1024 characters")
@@ -100,7 +102,7 @@ func build(raw map[string]any) (*Template, error) {
 		}
 		t.Resources[name] = r
 	}
-	if err := t.addOutputs(section(raw, "Outputs")); err != nil {
+	if err := errors.Join(t.addRules(section(raw, "Rules")), t.addOutputs(section(raw, "Outputs"))); err != nil {
 		return nil, err
 	}
 	switch {
@@ -110,6 +112,15 @@ func build(raw map[string]any) (*Template, error) {
 		return nil, fmt.Errorf("more than %d resources, %d parameters or %d outputs", maxResources, maxParameters, maxOutputs)
 	}
 	return t, nil
+}
+
+func (t *Template) addRules(rules map[string]any) (err error) {
+	for name, v := range rules {
+		if t.Rules[name], err = rule(name, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Template) addOutputs(outputs map[string]any) error {

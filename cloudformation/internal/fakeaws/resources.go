@@ -32,6 +32,9 @@ func (s *Server) name(st *stack, r *cfn.Resource, properties map[string]any) str
 	if balancing[r.Type] != "" {
 		return s.balancerName(r.Type, generated, properties)
 	}
+	if own := customName(r.Type, properties); own != "" {
+		return own
+	}
 	switch r.Type {
 	case "AWS::S3::Bucket", "AWS::RDS::DBInstance", "AWS::RDS::DBSubnetGroup", "AWS::RDS::DBParameterGroup":
 		return strings.ToLower(generated)
@@ -55,6 +58,14 @@ func (s *Server) name(st *stack, r *cfn.Resource, properties map[string]any) str
 		return fmt.Sprintf("203.0.113.%d", len(s.find(r.Type, func(*Object) bool { return true }))+1)
 	}
 	return generated
+}
+
+// customName is the name that the template itself gives a resource, where it does: that of the database's parameters.
+func customName(kind string, properties map[string]any) string {
+	if kind != "AWS::RDS::DBParameterGroup" {
+		return ""
+	}
+	return strings.ToLower(text(properties["DBParameterGroupName"]))
 }
 
 // build gives a new object its attributes and refuses what the services refuse although the schema allows it. Callers

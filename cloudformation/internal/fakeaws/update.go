@@ -107,6 +107,10 @@ func (s *Server) change(st *stack, e *cfn.Env, r *cfn.Resource, old *made) (*mad
 		return nil, nil
 	}
 	if replaces(r.Type, old.properties, properties) {
+		if name := customName(r.Type, properties); name != "" && name == old.id {
+			return nil, worded("CloudFormation cannot update a stack when a custom-named resource requires replacing. "+
+				"Rename %s and update the stack again.", name)
+		}
 		former := *old
 		st.note(old, "UPDATE_IN_PROGRESS",
 			"Requested update requires the creation of a new physical resource; hence creating one.")
