@@ -58,6 +58,7 @@ func samples(t testing.TB) []crawl.Event {
 			Canonical: "c", Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true,
 			Cut: []string{"text"}, Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF",
 			Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
+			Beyond:     crawl.Beyond{More: 2, Over: crawl.LinkList{{URL: u, Beyond: 2}}},
 			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at,
 				Modified: at.Add(time.Hour)},
 			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at},

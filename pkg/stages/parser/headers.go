@@ -18,12 +18,8 @@ func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 			if ref == "" || isResource(rel) {
 				continue
 			}
-			if maxLinks > 0 && len(r.Links) >= maxLinks {
-				r.cut(CutLinks)
-				return
-			}
 			if u, err := page.Resolve(ref); err == nil {
-				r.Links = append(r.Links, crawl.Link{URL: u, Rel: rel, Tag: tagHeader})
+				r.addLink(&crawl.Link{URL: u, Rel: rel, Tag: tagHeader}, maxLinks)
 				if r.Canonical == "" && hasWord([]byte(rel), "canonical") && ofPage(anchor, page) {
 					r.Canonical = u.String()
 				}
@@ -39,16 +35,12 @@ func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
 	if ref == "" {
 		return
 	}
-	if maxLinks > 0 && len(r.Links) >= maxLinks {
-		r.cut(CutLinks)
-		return
-	}
 	link := crawl.Link{Tag: tagHeader, Rel: "refresh"}
 	var err error
 	if link.URL, err = page.Resolve(ref); err != nil {
 		link.Raw = string(cutAt([]byte(strings.TrimSpace(ref)), maxRaw))
 	}
-	r.Links = append(r.Links, link)
+	r.addLink(&link, maxLinks)
 }
 
 // ofPage reports whether a link with that anchor speaks of the page: an anchor names another context (RFC 8288, 3.2).

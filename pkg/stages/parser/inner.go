@@ -29,10 +29,7 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 	opt := p.opt
 	opt.Markdown = false
 	if opt.MaxLinks > 0 {
-		if opt.MaxLinks -= len(p.out.Links); opt.MaxLinks <= 0 {
-			p.out.cut(CutLinks)
-			return
-		}
+		opt.MaxLinks = max(1, opt.MaxLinks-len(p.out.Links))
 	}
 	if opt.MaxAssets > 0 {
 		opt.MaxAssets = max(1, opt.MaxAssets-len(p.out.Assets))
@@ -48,7 +45,13 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 		}
 	}
 	if !r.NoFollow {
-		p.out.Links = append(p.out.Links, r.Links...)
+		for i := range r.Links {
+			p.out.addLink(&r.Links[i], p.opt.MaxLinks)
+		}
+		for i := range r.Over {
+			p.out.tooMany(&r.Over[i])
+		}
+		p.out.More += r.More - len(r.Over)
 	}
 	p.out.Assets = append(p.out.Assets, r.Assets...)
 }
