@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -114,27 +115,7 @@ func nextParameter(s string) (name, value, rest string) {
 	return name, b.String(), ""
 }
 
-// robotsTags applies X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name
-// holds for what follows it up to the next one, and what is for others does not concern us.
+// robotsTags applies X-Robots-Tag headers.
 func (r *Result) robotsTags(values []string, opt Options) {
-	for _, v := range values {
-		ours := true
-		for d := range strings.SplitSeq(v, ",") {
-			if agent, rest, ok := strings.Cut(d, ":"); ok && isAgent(strings.TrimSpace(agent)) {
-				ours, d = strings.EqualFold(strings.TrimSpace(agent), opt.agent()), rest
-			}
-			if ours {
-				r.robots(d)
-			}
-		}
-	}
-}
-
-// isAgent reports whether what stands before the first colon names a crawler, and is not a directive with a value.
-func isAgent(s string) bool {
-	switch strings.ToLower(s) {
-	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
-		return false
-	}
-	return s != "" && !strings.ContainsAny(s, ", ")
+	r.say(func(d *robots.Directives) { d.AddTags(values, opt.agent()) })
 }
