@@ -37,7 +37,7 @@ func samples(t testing.TB) []crawl.Event {
 		Plugged: crawl.Plugged{Plugins: []string{"a=x/y@1.0.0"}, PluginErrors: []string{"b"}},
 		Rendered: &crawl.Rendered{Digest: crawl.Digest{3}, At: at, Wall: 1e9, CPU: 2e9, Settled: "virtual", Final: v,
 			Requests: 4, Refused: 1, Missing: 2, Template: 9, Shape: "/*", Why: crawl.WhyAlways, Before: before,
-			Links: []string{"https://c.example/"}}}
+			Links: []string{"https://c.example/"}, Unfollowed: []string{"https://d.example/"}}}
 	links := []crawl.Link{{URL: v, Rel: "nofollow", Text: "t", Tag: "a", Weight: 9, Told: at}, {Raw: "mailto:x"},
 		{URL: v, Told: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, {URL: v,
 			Told: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}}
@@ -58,6 +58,7 @@ func samples(t testing.TB) []crawl.Event {
 			Canonical: "c", Fields: []crawl.Field{{Name: "n", Value: "v"}}, Links: links, NoIndex: true, NoFollow: true,
 			Cut: []string{"text"}, Assets: []string{"i.png"}, Unkept: "document-broken", Why: "no PDF",
 			Requisites: crawl.LinkList{{URL: u, Tag: crawl.TagAsset}},
+			Beyond:     crawl.Beyond{More: 2, Over: crawl.LinkList{{URL: u, Beyond: 2}}},
 			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at,
 				Modified: at.Add(time.Hour)},
 			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at},

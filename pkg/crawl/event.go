@@ -110,6 +110,7 @@ type Document struct {
 	Mark *RecordMark `cbor:"72,keyasint,omitempty"`
 	// Candidate says how a page may gain by a browser; nil: it is not to be rendered.
 	Candidate *Candidate `cbor:"91,keyasint,omitempty"`
+	Beyond
 	Judged
 }
 
@@ -138,6 +139,8 @@ type Link struct {
 	// Told is when a sitemap or a feed says that what the link leads to changed last, in a continuous job;
 	// zero: it does not.
 	Told time.Time
+	// Beyond is how many links of the page are too many, where this is one of them; 0: it is not.
+	Beyond int
 }
 
 // Tags of links that are more than a page's link to another page.

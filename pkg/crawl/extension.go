@@ -28,6 +28,7 @@ const (
 	extHostLinks = 51  // Task: HostLinks as varint
 	extFinds     = 50  // Task: Finds as varint
 	extDrop      = 80  // Link: Drop as text
+	extBeyond    = 81  // Link: Beyond as varint
 	extWhat      = 5   // Exclusion: Kind as a byte, Priority and Redirects as varints, and 1 for a Feed
 	extFields    = 140 // Task, Link: Fields as text
 )

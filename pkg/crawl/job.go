@@ -247,7 +247,7 @@ type Limits struct {
 	MinRate Size `json:"min_rate" yaml:"min_rate"`
 	// time over which min_rate is measured
 	MinRateWindow Duration `json:"min_rate_window" yaml:"min_rate_window"`
-	// links that are taken from a page
+	// links that are taken from a page; the first 1,000 beyond are left out by name (links-per-page)
 	LinksPerPage int `json:"links_per_page" yaml:"links_per_page"`
 	// bytes of a page's main text in its record; a longer one is cut
 	MaxText Size `json:"max_text" yaml:"max_text"`

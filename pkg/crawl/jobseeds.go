@@ -18,6 +18,28 @@ func ParseSeed(s string) (weburl.URL, error) {
 	return u, err
 }
 
+// NewSeeds are those of some seeds that the job does not start from, each URL once: spellings of one URL, such as those
+// with a fragment, are one seed. What is no URL stays, for others to refuse.
+func (j *Job) NewSeeds(seeds []string) (fresh []string) {
+	canon, had := j.Canonicalizer(), make(map[weburl.URL]bool, len(j.Seeds)+len(seeds))
+	for _, s := range j.Seeds {
+		if u, err := parseSeed(s); err == nil {
+			had[canon.Canonical(u)] = true
+		}
+	}
+	for _, s := range seeds {
+		u, err := parseSeed(s)
+		if err == nil {
+			if u = canon.Canonical(u); had[u] {
+				continue
+			}
+			had[u] = true
+		}
+		fresh = append(fresh, s)
+	}
+	return fresh
+}
+
 // checkSeeds finds seeds that are no URLs, and what does not go together with a list of seeds.
 func checkSeeds(j *Job) (errs []error) {
 	if j.Unseeded() {

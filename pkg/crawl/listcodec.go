@@ -103,7 +103,7 @@ func appendLink(b []byte, l, before *Link) []byte {
 	if l.Weight != 0 {
 		mask |= hasWeight
 	}
-	if l.Drop != "" || l.Fields != "" || l.Promise != 0 || !l.Told.IsZero() {
+	if l.Drop != "" || l.Fields != "" || l.Promise != 0 || !l.Told.IsZero() || l.Beyond != 0 {
 		mask |= hasLinkExtensions
 	}
 	b = appendURL(append(b, mask), l.URL, before.URL)
@@ -120,7 +120,8 @@ func appendLink(b []byte, l, before *Link) []byte {
 		if l.Drop != "" {
 			more = appendPair(more, extDrop, []byte(l.Drop))
 		}
-		b = codec.AppendBytes(b, appendTold(appendNumber(appendFields(more, l.Fields), extPromise, int(l.Promise)), l.Told))
+		more = appendNumber(appendFields(more, l.Fields), extPromise, int(l.Promise))
+		b = codec.AppendBytes(b, appendNumber(appendTold(more, l.Told), extBeyond, l.Beyond))
 	}
 	return b
 }
@@ -159,7 +160,7 @@ func readLink(r *codec.Reader, l, before *Link) (err error) {
 	if mask&hasLinkExtensions != 0 {
 		readExtensions(r, extension{extDrop, func(v *codec.Reader) { l.Drop, v.B = string(v.B), nil }}, fieldsInto(&l.Fields),
 			numberInto(extPromise, (*int)(&l.Promise)),
-			toldInto(&l.Told))
+			toldInto(&l.Told), numberInto(extBeyond, &l.Beyond))
 	}
 	return nil
 }

@@ -135,8 +135,9 @@ const (
 	ReasonTopicHost        = "topic-host"   // its host is off the topic
 	ReasonPageBudget       = "page-budget"
 	ReasonNoFollow         = "nofollow"
-	ReasonNoFeeds          = "no-feeds"   // a feed, and the job reads neither sitemaps nor feeds
-	ReasonSeedsOnly        = "seeds-only" // a link, a sitemap or a feed, and the job fetches its seeds only
+	ReasonLinksPerPage     = "links-per-page" // beyond the first links of its page that the job reads
+	ReasonNoFeeds          = "no-feeds"       // a feed, and the job reads neither sitemaps nor feeds
+	ReasonSeedsOnly        = "seeds-only"     // a link, a sitemap or a feed, and the job fetches its seeds only
 	ReasonScheme           = "scheme"
 	ReasonRobots           = "robots"             // a rule of robots.txt forbids it
 	ReasonRobotsDown       = "robots-unavailable" // robots.txt could not be had: nothing may be fetched

@@ -209,6 +209,8 @@ type Rendered struct {
 	Screenshot string `cbor:"140,keyasint,omitempty"`
 	// that the document's own list has beside its HTML: of frames and shadow roots
 	Links []string `cbor:"14,keyasint,omitempty"`
+	// others that say nofollow, or that stand in a frame which does
+	Unfollowed []string `cbor:"15,keyasint,omitempty"`
 }
 
 // RenderMark travels with the links of a rendered page, so that the DUE can tell what was gained.

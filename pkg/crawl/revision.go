@@ -184,7 +184,7 @@ func CheckChange(from, to *Job) error {
 var widening = []string{"seeds", "seed_list", "seeds_only", "scope", "include", "exclude",
 	"ext", "skip_ext", "blacklist", "blacklist_entries", "max_depth", "max_pages",
 	"pages_per_level", "pages_per_host", "pages_per_domain", "query_variants", "ignore_robots", "ignore_nofollow",
-	"sitemaps", "assets.scope", "assets.max", "assets.per_host", "pipeline.nodes",
+	"sitemaps", "limits.links_per_page", "assets.scope", "assets.max", "assets.per_host", "pipeline.nodes",
 	"topic.examples", "topic.model", "topic.threshold", "topic.host_trial"}
 
 // MayWiden reports whether a revision may let in what was left out.

@@ -152,24 +152,14 @@ func (e *Engine) Seeds(ctx context.Context, id crawl.JobID, urls []string) (int,
 	if err != nil {
 		return 0, err
 	}
-	next := *job
-	next.Seeds = slices.Clone(job.Seeds)
-	had := map[string]bool{}
-	for _, s := range next.Seeds {
-		had[s] = true
-	}
-	for _, s := range urls {
-		if !had[s] {
-			had[s] = true
-			next.Seeds = append(next.Seeds, s)
-		}
-	}
-	n := len(next.Seeds) - len(job.Seeds)
-	if n == 0 {
+	fresh := job.NewSeeds(urls)
+	if len(fresh) == 0 {
 		return 0, nil
 	}
+	next := *job
+	next.Seeds = slices.Concat(job.Seeds, fresh)
 	_, err = e.revise(ctx, j, &next)
-	return n, err
+	return len(fresh), err
 }
 
 // Discard deletes what is stored of a job that was stopped, or has ended; with keepRecords, all but its pages.jsonl,

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +102,7 @@ func newSurvey(ctx context.Context, s *surveyed, edited *crawl.Job, flying []cra
 		p.flying[flying[i].URL.Key()] = true
 	}
 	p.answer = preview.Answer{Job: now.ID, Epoch: crawl.EpochOf(now.Epoch), Changes: crawl.Changes(now, next), Of: p.total,
-		InFlight: int64(len(p.flying)), NewSeeds: newSeeds(now, next)}
+		InFlight: int64(len(p.flying)), NewSeeds: len(now.NewSeeds(next.Seeds))}
 	if p.answer.Changes == nil {
 		p.answer.Changes = []crawl.Change{}
 	}
@@ -122,15 +121,6 @@ func (p *survey) count(t *crawl.Tally) {
 	}
 	p.pages = t.Pages
 	p.total = p.open + p.leftOut + p.pages
-}
-
-func newSeeds(from, to *crawl.Job) (n int) {
-	for _, s := range to.Seeds {
-		if !slices.Contains(from.Seeds, s) {
-			n++
-		}
-	}
-	return n
 }
 
 // withBlacklist is a job of which the lines of its blacklist are part.

@@ -30,10 +30,11 @@ type Request struct {
 	Body       []byte
 	UserAgent  string // that scripts see; empty: the browser's own
 	Limits     Limits
-	Screenshot bool // make a picture; style sheets, images and fonts are then asked for
-	Scroll     bool // scroll to the end once
-	Nofollow   bool // links that say nofollow are among Result.Links
-	Seed       bool // random numbers are seeded by the URL: two renders give the same
+	Screenshot bool   // make a picture; style sheets, images and fonts are then asked for
+	Scroll     bool   // scroll to the end once
+	Nofollow   bool   // links that say nofollow are among Result.Links
+	Agent      string // by which robots meta elements and headers call the crawler, beside robots
+	Seed       bool   // random numbers are seeded by the URL: two renders give the same
 	// Now is what scripts take for the time at their start, where Seed is set; zero: the time of the render.
 	Now time.Time
 }
@@ -111,7 +112,9 @@ type Result struct {
 	HTML    []byte // UTF-8, with open shadow roots; empty unless Verdict is Done or Limit
 	Cut     bool   // HTML was larger than Limits.HTML
 	// absolute URLs of the links in the document, its open shadow roots, and its frames of the same site
-	Links      []string
+	Links []string
+	// Unfollowed are others that say nofollow, or that stand in a frame which does; none with Request.Nofollow
+	Unfollowed []string
 	Final      string // the document's URL in the end: scripts may change it
 	Settled    string // what told that the page has settled: virtual, idle or limit
 	Wall, CPU  time.Duration

@@ -169,6 +169,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonVariantBudget: "too many URLs differ from it in the value of one query key only (query_variants)",
 	crawl.ReasonPageBudget:    "the crawl has as many pages as max_pages allows",
 	crawl.ReasonNoFollow:      "the links to it, or the pages that they stand on, are marked nofollow",
+	crawl.ReasonLinksPerPage:  "its page has more links than are read (links_per_page), and it is none of the first",
 	crawl.ReasonLogin:         "it waited for the log-in of its site, or that did not come about (login)",
 	crawl.ReasonLoggedOut: "its answer was that of somebody who is not logged in, right after a log-in " +
 		"(login.check)",

@@ -202,7 +202,7 @@ func TestFaultsHavePlaces(t *testing.T) {
 func TestWords(t *testing.T) {
 	w := newWorld(t)
 	c, err := w.Check(bg, `
-seeds: [https://www.example.com/jobs/, https://b.test/]
+seeds: [https://www.example.com/jobs/, https://b.test/, 'https://b.test/#part', 'https://www.example.com/jobs/#a']
 scope: host
 exclude: ['/private/']
 max_pages: 12000

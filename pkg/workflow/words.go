@@ -41,11 +41,14 @@ func wordsOfScope(j *crawl.Job) []string {
 
 func seedsInWords(j *crawl.Job) string {
 	var parts []string
-	switch n := len(j.Seeds); {
+	none := *j
+	none.Seeds = nil
+	seeds := none.NewSeeds(j.Seeds) // spellings of one URL count once
+	switch n := len(seeds); {
 	case n > 3:
-		parts = append(parts, fmt.Sprintf("%s and %s more URLs", strings.Join(j.Seeds[:2], ", "), number(n-2)))
+		parts = append(parts, fmt.Sprintf("%s and %s more URLs", strings.Join(seeds[:2], ", "), number(n-2)))
 	case n > 0:
-		parts = append(parts, strings.Join(j.Seeds, ", "))
+		parts = append(parts, strings.Join(seeds, ", "))
 	}
 	if j.SeedList != "" {
 		parts = append(parts, "the URLs in "+j.SeedList)

@@ -7,9 +7,11 @@ import (
 	"testing"
 )
 
+// cookieHead begins a file of cookies.
+const cookieHead = "# Netscape HTTP Cookie File\n"
+
 // What a job refers to and this machine does not have is told before --fresh discards the crawl that is there.
 func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
-	const cookieHead = "# Netscape HTTP Cookie File\n"
 	for name, tt := range map[string]struct {
 		job, file, text string // file is written beside the job file, unless it is empty
 		args, want      []string

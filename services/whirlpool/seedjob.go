@@ -1,8 +1,6 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
@@ -40,8 +38,7 @@ func (f *crawlFlags) added(cmd *cobra.Command, flags crawl.Job, args []string) c
 		return nil
 	}
 	return func(current *crawl.Job) (*crawl.Job, error) {
-		seeds := slices.DeleteFunc(slices.Clone(args), func(seed string) bool { return slices.Contains(current.Seeds, seed) })
-		next, err := f.revised(cmd, current, flags, seeds)
+		next, err := f.revised(cmd, current, flags, current.NewSeeds(args))
 		if err == nil {
 			err = f.apply(cmd, next)
 		}

@@ -156,6 +156,38 @@ func TestADefinitionReadsNoOtherFiles(t *testing.T) {
 	}
 }
 
+// A definition's file of cookies is read when the definition is saved, so that no crawl fails by it later.
+func TestADefinitionsCookiesAreReadAtOnce(t *testing.T) {
+	f := &serveFlags{dir: t.TempDir()}
+	check, err := f.checker(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := filepath.Join(f.dir, filesDir)
+	if err := os.Mkdir(files, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"good.txt": cookieHead, "bad.txt": cookieHead + "a.test\tTRUE\n"} {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{"good.txt": nil, "bad.txt": {"cookies_file", "bad.txt", "line 2"},
+		"none.txt": {"cookies_file", "none.txt", "no such file"}} {
+		job := crawl.DefaultJob()
+		job.ID, job.Seeds, job.CookiesFile = "x", []string{"http://a.test/"}, filepath.Join(files, name)
+		err := check(&job)
+		if (err == nil) != (want == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, w := range want {
+			if err != nil && !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v, want %q", name, err, w)
+			}
+		}
+	}
+}
+
 func TestPrivateSeedsWhereNoneArePermitted(t *testing.T) {
 	job := func(seeds ...string) *crawl.Job { return &crawl.Job{Seeds: seeds} }
 	for _, tt := range []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
@@ -34,7 +35,7 @@ func (f *serveFlags) checker(plugins plugin.Source) (func(*crawl.Job) error, err
 		if len(errs) == 0 { // else it has said so
 			errs = node.CheckEnds(job, node.OnServer)
 		}
-		return errors.Join(append(errs, err, errRules, f.checkSeeds(job))...)
+		return errors.Join(append(errs, err, errRules, f.checkSeeds(job), fetcher.CheckCookies(job))...)
 	}, err
 }
 

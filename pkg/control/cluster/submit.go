@@ -9,6 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Submit implements control.Service.
@@ -107,7 +108,12 @@ func (c *Cluster) ended(ctx context.Context, job *crawl.Job) (out []control.Ende
 	if err != nil {
 		return nil, err
 	}
+	canon, seen := job.Canonicalizer(), map[weburl.URL]bool{}
 	for _, u := range seeds {
+		if u = canon.Canonical(u); seen[u] {
+			continue
+		}
+		seen[u] = true
 		entries, err := c.Postgres.URLs().Lookup(ctx, job.ID, u.Key())
 		if err != nil {
 			return nil, err

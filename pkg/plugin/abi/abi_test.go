@@ -73,6 +73,20 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// An answer that repeats the id of another call is none; one that repeats none, or has a key of its own there, is.
+func TestTheAnswerToAnotherCall(t *testing.T) {
+	for data, want := range map[string]error{`{"action":"pass","id":"a"}`: nil, `{"action":"pass"}`: nil,
+		`{"action":"pass","id":7}`: nil, `{"action":"pass","id":""}`: nil, `{"action":"pass","id":"b"}`: plugin.ErrOutput,
+		`{"error":"x","id":"b"}`: plugin.ErrOutput} {
+		if _, err := abi.ReadAnswerTo("a", document, []byte(data)); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", data, err, want)
+		}
+	}
+	if _, err := abi.ReadAnswerTo("", document, []byte(`{"action":"pass","id":"b"}`)); err != nil {
+		t.Error(err)
+	}
+}
+
 // A plug-in that says that it failed has.
 func TestAFailureOfThePlugin(t *testing.T) {
 	if _, err := abi.ReadAnswer(document, []byte(`{"error":"no currency"}`)); !errors.Is(err, plugin.ErrTrap) ||

@@ -22,6 +22,8 @@ type answer struct {
 	Patch  json.RawMessage `json:"patch"`
 	Log    []string        `json:"log"`
 	Error  string          `json:"error"` // it failed, and says why; then nothing else counts
+	// ID is the call's, where the plug-in repeats it: so nobody takes it for the answer to another.
+	ID json.RawMessage `json:"id"`
 }
 
 // configured is what a plug-in writes of its settings.
@@ -50,9 +52,19 @@ func ReadConfigured(data []byte) error {
 // ReadAnswer reads the answer to a message. What does not fit the message's point wraps plugin.ErrAnswer; keys that it
 // does not know are left out.
 func ReadAnswer(m plugin.Message, data []byte) (*plugin.Answer, error) {
+	return ReadAnswerTo("", m, data)
+}
+
+// ReadAnswerTo is ReadAnswer where the call has an id. An answer to another call wraps plugin.ErrOutput.
+func ReadAnswerTo(id string, m plugin.Message, data []byte) (*plugin.Answer, error) {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", plugin.ErrAnswer, err)
+	}
+	// An id that is no text was never one of ours: plug-ins may have keys of their own.
+	if of := ""; id != "" && json.Unmarshal(a.ID, &of) == nil && of != "" && of != id {
+		return nil, fmt.Errorf("%w: it answered the call %s, and %s was asked: each call has one answer", plugin.ErrOutput,
+			clip(of, 100), id)
 	}
 	if a.Error != "" {
 		return nil, fmt.Errorf("%w: it says: %s", plugin.ErrTrap, clip(a.Error, 500))

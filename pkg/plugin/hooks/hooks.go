@@ -108,6 +108,7 @@ func (h *Hooks) document(ctx context.Context, job *crawl.Job, d *crawl.Document,
 	d.Page.AddPlugins(out.Plugged)
 	if out.Drop != "" {
 		d.Unkept, d.Why, d.Links, d.Requisites = out.Drop, out.Why, nil, nil
+		d.Beyond = crawl.Beyond{}
 	}
 	return nil
 }

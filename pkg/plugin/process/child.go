@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -103,7 +104,8 @@ func (c *child) ask(ctx context.Context, frame []byte, limit, cpu time.Duration)
 
 func (c *child) exchange(frame []byte) ([]byte, error) {
 	if c.spoke() {
-		return nil, fmt.Errorf("%w: it wrote more than an answer to the last call; each call has one", plugin.ErrOutput)
+		return nil, fmt.Errorf("%w: it wrote more than an answer to a call before; each call has one, and the last may have "+
+			"got another's", plugin.ErrOutput)
 	}
 	if err := c.send(frame); err != nil {
 		return nil, c.gone(err)
@@ -111,6 +113,9 @@ func (c *child) exchange(frame []byte) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(c.out, head[:]); err != nil {
 		return nil, c.gone(err)
+	}
+	if c.unread() == len(head)+len(frame) { // only what was read can be answered
+		return nil, fmt.Errorf("%w: it wrote an answer before it read the call: one too many to the last", plugin.ErrOutput)
 	}
 	size := int64(binary.LittleEndian.Uint32(head[:]))
 	if size > int64(c.p.limits.Output) {
@@ -141,6 +146,20 @@ func (c *child) spoke() bool {
 		found = err == nil && n > 0 && poll[0].Revents&unix.POLLIN != 0
 	})
 	return found
+}
+
+// unread is how much of what was sent the program has not read, as far as the system tells that.
+func (c *child) unread() (n int) {
+	in, ok := c.in.(syscall.Conn)
+	if !ok {
+		return 0
+	}
+	raw, err := in.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) { n = inPipe(int(fd)) }) // a pipe that is closed holds nothing
+	return n
 }
 
 func (c *child) send(frame []byte) error {

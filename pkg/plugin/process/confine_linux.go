@@ -44,3 +44,12 @@ func startBound(cmd *exec.Cmd, memory int64) error {
 }
 
 func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// inPipe is how many bytes a pipe holds; 0 where it does not say so.
+func inPipe(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}

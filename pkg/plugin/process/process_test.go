@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ func ask(i plugin.Instance, title string, limit time.Duration) (*plugin.Answer, 
 func askWithin(i plugin.Instance, title string, limit, cpu time.Duration) (*plugin.Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return i.Handle(ctx, &plugin.Call{CPU: cpu, Message: &plugin.Document{Title: title},
+	return i.Handle(ctx, &plugin.Call{CPU: cpu, ID: "call of " + title, Message: &plugin.Document{Title: title},
 		Body: func() []byte { return []byte("body") }})
 }
 
@@ -145,6 +146,29 @@ func TestOnePagesFaultIsNoOthers(t *testing.T) {
 	}
 	if a, err := ask(i, "fine", time.Minute); err != nil || a.Patch.(*plugin.DocumentPatch).Fields["pid"] == nil {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// An answer too many that comes only when the next call was sent is told from that call's: by the id that it repeats,
+// or since nothing of the call was read.
+func TestALateAnswerIsNotTheNextCalls(t *testing.T) {
+	for title, then := range map[string]string{"late": "fine", "late, with its id": "slow"} {
+		t.Run(title, func(t *testing.T) {
+			if runtime.GOOS != "linux" && title == "late" {
+				t.Skip("only Linux says what of a call was read")
+			}
+			i, err := load(t, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, err := ask(i, title, time.Minute); err != nil || a.Action != plugin.Pass {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			if a, err := ask(i, then, time.Minute); !errors.Is(err, plugin.ErrOutput) {
+				t.Errorf("the call after it has %+v, %v", a, err)
+			}
+			answer(t, i)
+		})
 	}
 }
 

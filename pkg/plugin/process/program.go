@@ -119,8 +119,13 @@ func (i *instance) handle(ctx context.Context, call *plugin.Call) (*plugin.Answe
 		i.failed()
 		return nil, nil, err
 	}
+	a, err := abi.ReadAnswerTo(call.ID, call.Message, data)
+	if errors.Is(err, plugin.ErrOutput) { // the answer to this call is yet to come, and would be the next one's
+		c.kill()
+		i.failed()
+		return nil, nil, err
+	}
 	i.put(c)
-	a, err := abi.ReadAnswer(call.Message, data)
 	return a, data, err
 }
 
@@ -214,6 +219,10 @@ func (i *instance) Close() error {
 	i.idle, i.closed = nil, true
 	i.mu.Unlock()
 	for _, c := range idle {
+		if log := i.p.log; log != nil && c.spoke() {
+			log.Warn("a plug-in wrote more answers than it had calls: the last of them may be those of other calls",
+				"plugin", i.p.d.Use())
+		}
 		c.kill()
 	}
 	return nil

@@ -27,7 +27,9 @@ type rewriter struct {
 }
 
 // rewrites reports whether files of a media type are changed: for their references, or to be in UTF-8.
-func rewrites(media string) bool { return isPage(media) || isScript(media) || media == "text/css" }
+func rewrites(media string) bool {
+	return isPage(media) || isScript(media) || media == "text/css" || media == "image/svg+xml"
+}
 
 func isPage(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
 
@@ -47,7 +49,7 @@ func (r *rewriter) file(body []byte) []byte {
 	if media == "text/css" {
 		out = refs.CSS(text, r.each)
 	} else {
-		out = refs.HTML(text, refs.Options{XHTML: media == "application/xhtml+xml", Copy: true}, r.each)
+		out = refs.HTML(text, refs.Options{XHTML: media != "text/html", Copy: true}, r.each)
 	}
 	if bytes.Equal(text, body) && (isASCII(out) || declaresUTF8(out, media)) {
 		return out

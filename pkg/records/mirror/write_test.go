@@ -125,6 +125,29 @@ func TestLinksFollowRedirects(t *testing.T) {
 	}
 }
 
+// Files of SVG and XHTML are copied like pages, with the style sheets that they name before their root elements.
+func TestXMLIsRewritten(t *testing.T) {
+	dir, s := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/d/i.svg", status: "200 OK", media: "image/svg+xml",
+			body: `<?xml-stylesheet href="/s.css"?><svg><a href="/x">t</a><image href="no.png"/></svg>`},
+		answer{url: "http://a.test/x", status: "200 OK", media: "application/xhtml+xml",
+			body: `<?xml-stylesheet href='s.css'?><html><q cite="d/i.svg">t</q><math><mi href="no">x</mi></math></html>`},
+		answer{url: "http://a.test/s.css", status: "200 OK", media: "text/css", body: "a{}"},
+	)}})
+	for name, want := range map[string]string{
+		"d/i.svg": `<?xml-stylesheet href="../s.css"?><svg><a href="../x.xhtml">t</a><image href="http://a.test/d/no.png"/></svg>`,
+		"x.xhtml": `<?xml-stylesheet href='s.css'?><html><q cite="d/i.svg">t</q>` +
+			`<math><mi href="http://a.test/no">x</mi></math></html>`,
+	} {
+		if got := content(t, dir, "a.test/"+name); got != want {
+			t.Errorf("%s: got  %s\nwant %s", name, got, want)
+		}
+	}
+	if s.Missing != 1 || s.Pages != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Of an archive of several crawls the URLs of one are copied.
 func TestOnlyTheURLsOfTheCrawl(t *testing.T) {
 	keep := func(_ context.Context, urls []weburl.URL) ([]bool, error) {

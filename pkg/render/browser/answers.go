@@ -42,6 +42,7 @@ func (r *rendering) give(a *asked) {
 		a.session.tell(fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: a.id})
 		return
 	}
+	r.hear(a, &answer)
 	arriving := r.expect(a.network)
 	r.reply(a, answer)
 	r.mu.Lock()

@@ -134,6 +134,11 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 	if strings.HasSuffix(path, ".js") {
 		header.Set("Content-Type", "text/javascript")
 	}
+	if rest, ok := strings.CutPrefix(body, "TAG "); ok {
+		tag, rest, _ := strings.Cut(rest, "|")
+		header.Set("X-Robots-Tag", tag)
+		body = rest
+	}
 	if rest, ok := strings.CutPrefix(body, "404 "); ok {
 		return render.Answer{Status: 404, Header: header, Body: []byte(rest)}
 	}
@@ -141,6 +146,9 @@ func (s *site) serve(_ context.Context, sub render.Sub) render.Answer {
 		return render.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/pdf"}}, Body: []byte(rest)}
 	}
 	if to, ok := strings.CutPrefix(body, "-> "); ok {
+		if to, ok = strings.CutPrefix(to, "TAG "); ok {
+			header.Set("X-Robots-Tag", "nofollow")
+		}
 		header.Set("Location", to)
 		return render.Answer{Status: 302, Header: header}
 	}
@@ -207,6 +215,9 @@ const (
 		<iframe srcdoc="<a rel=nofollow href=/i>i</a><a href=/c>c</a>"></iframe><iframe src=/f></iframe><a id=g rel=nofollow href=/gone>g</a>
 		<script>h.attachShadow({mode:'open'}).innerHTML='<a rel=nofollow href=/s>s</a>';setTimeout(()=>g.remove(),3000)</script>`
 	framed = `<meta name=Robots content="noindex, NoFollow"><a href=/r>r</a>`
+	// framesTold is a page with frames that say so to us, to another, by their header, and by that of a redirect only.
+	framesTold = `<iframe src=/ours></iframe><iframe src=/theirs></iframe><iframe src=/header></iframe><iframe src=/away></iframe>
+		<iframe srcdoc="<meta name=' WhirlPool ' content=none><a href=/doc>d</a>"></iframe>`
 )
 
 func TestPages(t *testing.T) {
@@ -219,6 +230,8 @@ func TestPages(t *testing.T) {
 		scroll bool
 		seed   bool
 		all    bool // links that say nofollow too
+
+		unfollowed string
 	}{
 		{name: "a page without scripts", body: `<a href=/x>x</a><map><area href="y?a#b"></map><a>no</a>`,
 			links: "http://www.a.test/x http://www.a.test/y?a#b"},
@@ -263,7 +276,15 @@ func TestPages(t *testing.T) {
 			body:  `<a href=/x>x</a><script>Element.prototype.getHTML=()=>'no';document.querySelectorAll=()=>[];Array.prototype.push=()=>{throw 1}</script>`,
 			links: "http://www.a.test/x"},
 		{name: "links that say nofollow", seed: true, body: nofollow, pages: map[string]string{"/f": framed},
-			links: "http://www.a.test/b http://www.a.test/c"},
+			links:      "http://www.a.test/b http://www.a.test/c",
+			unfollowed: "http://www.a.test/a http://www.a.test/o http://www.a.test/s http://www.a.test/i http://www.a.test/r"},
+		{name: "frames that say nofollow", body: framesTold, pages: map[string]string{
+			"/ours":   `<meta name=WHIRLPOOL content="nofollow"><a href=/1>1</a>`,
+			"/theirs": `<meta name=other content="nofollow"><a href=/2>2</a>`,
+			"/header": `TAG other: noindex, whirlpool: nofollow|<a href=/3>3</a>`,
+			"/away":   "-> TAG /to", "/to": `TAG other: nofollow|<a href=/4>4</a>`},
+			links:      "http://www.a.test/2 http://www.a.test/4",
+			unfollowed: "http://www.a.test/1 http://www.a.test/3 http://www.a.test/doc"},
 		{name: "links that say nofollow, which all are wanted", all: true, seed: true, body: nofollow,
 			pages: map[string]string{"/f": framed}, links: "http://www.a.test/a http://www.a.test/o http://www.a.test/s " +
 				"http://www.a.test/b http://www.a.test/i http://www.a.test/c http://www.a.test/r http://www.a.test/gone"},
@@ -279,12 +300,16 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			s := &site{pages: test.pages}
 			got := s.settles(t, shared(t),
-				render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed, Nofollow: test.all})
+				render.Request{Body: []byte(test.body), Scroll: test.scroll, Seed: test.seed, Nofollow: test.all,
+					Agent: "Whirlpool"})
 			if got.Verdict != render.Done || got.Settled != "virtual" {
 				t.Errorf("%s, settled by %q", got.Verdict, got.Settled)
 			}
 			if links := strings.Join(got.Links, " "); links != test.links {
 				t.Errorf("links %q, want %q", links, test.links)
+			}
+			if links := strings.Join(got.Unfollowed, " "); links != test.unfollowed {
+				t.Errorf("links that say nofollow %q, want %q", links, test.unfollowed)
 			}
 		})
 	}

@@ -3,17 +3,22 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 )
 
 var (
@@ -66,11 +71,17 @@ func comment(script string) string { return script[strings.Index(script, "\n(")+
 
 // extracted is what the script returns.
 type extracted struct {
-	HTML   string   `json:"html"`
-	Cut    bool     `json:"cut"`
-	Height int      `json:"height"`
-	URL    string   `json:"url"`
-	Links  []string `json:"links"`
+	HTML   string `json:"html"`
+	Cut    bool   `json:"cut"`
+	Height int    `json:"height"`
+	URL    string `json:"url"`
+	found
+}
+
+// found are the links of a document, and of its frames.
+type found struct {
+	Links      []string `json:"links"`
+	Unfollowed []string `json:"unfollowed"` // that say nofollow, or whose document does
 }
 
 // extract takes the page as it is now.
@@ -79,8 +90,8 @@ func (r *rendering) extract() error {
 	if err != nil {
 		return err
 	}
-	links, err := r.frames(got.Links)
-	if err != nil {
+	links := got.found
+	if err := r.frames(&links); err != nil {
 		return err
 	}
 	picture, err := r.picture(got.Height)
@@ -95,13 +106,20 @@ func (r *rendering) extract() error {
 	defer r.mu.Unlock()
 	r.result.HTML, r.result.Screenshot, r.result.Final, r.result.Cut = html, picture, got.URL, cut || got.Cut
 	known := map[string]bool{}
+	r.result.Links = addNew(r.result.Links, links.Links, known)
+	r.result.Unfollowed = addNew(r.result.Unfollowed, links.Unfollowed, known)
+	return nil
+}
+
+// addNew adds links that are not known yet.
+func addNew(to, links []string, known map[string]bool) []string {
 	for _, link := range links {
 		if !known[link] {
 			known[link] = true
-			r.result.Links = append(r.result.Links, link)
+			to = append(to, link)
 		}
 	}
-	return nil
+	return to
 }
 
 // read runs the script in a frame. Where no HTML is wanted it returns links only.
@@ -115,17 +133,18 @@ func (r *rendering) read(frame cdp.FrameID, html int) (got extracted, err error)
 
 // extracting calls the script.
 func (r *rendering) extracting(html int) string {
-	return fmt.Sprintf("%s({max:%d,all:%t})", strings.TrimSpace(comment(extractScript)), html, r.req.Nofollow)
+	return fmt.Sprintf("%s({max:%d,all:%t,agent:%s})", strings.TrimSpace(comment(extractScript)), html, r.req.Nofollow,
+		quoted(strings.ToLower(r.req.Agent)))
 }
 
 // mostFrames is how many frames of a page are looked into.
 const mostFrames = 50
 
 // frames adds the links of the frames of the same site, and of those that scripts wrote into them.
-func (r *rendering) frames(links []string) ([]string, error) {
+func (r *rendering) frames(links *found) error {
 	tree, err := cdp.Call(r.ctx, r.tab.page, page.GetFrameTree, cdp.Empty{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for todo, n := tree.FrameTree.ChildFrames, 0; len(todo) > 0 && n < mostFrames; n++ {
 		f := todo[0]
@@ -136,13 +155,44 @@ func (r *rendering) frames(links []string) ([]string, error) {
 		todo = append(todo, f.ChildFrames...)
 		got, err := r.read(f.Frame.ID, 0)
 		if r.ctx.Err() != nil {
-			return nil, context.Cause(r.ctx)
+			return context.Cause(r.ctx)
 		}
-		if err == nil { // a frame may have gone meanwhile
-			links = append(links, got.Links...)
+		if err != nil { // a frame may have gone meanwhile
+			continue
 		}
+		if r.isSilent(string(f.Frame.LoaderID)) {
+			got.Links, got.Unfollowed = nil, slices.Concat(got.Links, got.Unfollowed)
+		}
+		links.Links = append(links.Links, got.Links...)
+		links.Unfollowed = append(links.Unfollowed, got.Unfollowed...)
 	}
-	return links, nil
+	return nil
+}
+
+// hear notes what the answer for a frame's document says of its links, by the name of its request: that of the last
+// answer, after redirects, is that of the document.
+func (r *rendering) hear(a *asked, answer *render.Answer) {
+	if a.main || a.sub.Type != string(network.ResourceTypeDocument) || r.req.Nofollow {
+		return
+	}
+	var said robots.Directives
+	said.AddTags(http.Header(answer.Header).Values("X-Robots-Tag"), r.req.Agent)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.silent[a.network] = said.NoFollow
+}
+
+// isSilent reports whether a frame's document was sent with the word that none of its links is to be followed.
+func (r *rendering) isSilent(loader string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.silent[loader]
+}
+
+// quoted is a text as scripts write it.
+func quoted(text string) string {
+	out, _ := json.Marshal(text) // a string can always be written
+	return string(out)
 }
 
 // bounded cuts a text to so many octets, between two characters.

@@ -54,7 +54,8 @@ type rendering struct {
 	followed   bool          // the page has loaded itself again
 	repeated   bool          // and the time of the document that it led to has passed, or it led to none
 	arriving   map[string]arriving
-	workers    int // that the page has made
+	silent     map[string]bool // documents of frames whose links are not to be followed, by their requests
+	workers    int             // that the page has made
 	begin      sync.Once
 	passing    []string // links that were seen before the end
 	passed     map[string]bool
@@ -77,7 +78,7 @@ func (t *tab) render(ctx context.Context, req render.Request, serve serveFunc) (
 	r := &rendering{tab: t, req: req, limits: limits, serve: serve, site: siteOf(req.URL),
 		ctx: ctx, stop: stop, enough: enough, cut: cut, asking: make(chan struct{}, 1), open: make(chan struct{}),
 		began: time.Now(), lastEvent: time.Now(), expired: make(chan struct{}, 1), loaded: make(chan struct{}, 1),
-		arriving: map[string]arriving{}, passed: map[string]bool{}}
+		arriving: map[string]arriving{}, passed: map[string]bool{}, silent: map[string]bool{}}
 	t.pages++
 	handled := make(chan struct{})
 	go func() { defer close(handled); r.handle() }()

@@ -201,7 +201,7 @@ func metadata(d *crawl.Document, simhash uint64) *crawl.Record {
 // links is the event that passes the document's links and requisites on; none if there is nothing to follow or it was
 // said before, and nobody waits to hear it. Requisites are parts of the page, whatever it says of its links.
 func links(job *crawl.Job, d *crawl.Document, verdict crawl.Seen) []crawl.Event {
-	follow := marked(job, d, d.Links)
+	follow := marked(job, d, withBeyond(d, d.Links))
 	if verdict.Sameness == crawl.ExactCopy && verdict.SameLinks {
 		follow = nil
 	}

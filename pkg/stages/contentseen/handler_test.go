@@ -165,6 +165,22 @@ func TestHandlerStoresWhatIsNewAndPassesLinksOn(t *testing.T) {
 	}
 }
 
+// Links that are too many go on after the others, each with their number.
+func TestLinksThatAreTooManyGoOn(t *testing.T) {
+	d, job := document(t), testJob()
+	over := crawl.Link{URL: mustURL(t, "http://a.example/over"), Tag: "a"}
+	d.Beyond = crawl.Beyond{More: 7, Over: crawl.LinkList{over}}
+	events, err := (&stores{}).handler(job).Handle(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over.Beyond = 7
+	want := []crawl.Event{&crawl.Links{Task: d.Page.Task, Links: append(slices.Clone(d.Links), over)}}
+	if !reflect.DeepEqual(events, want) {
+		t.Errorf("events %v, want %v", events, want)
+	}
+}
+
 // withRel are links with another rel; the document's own stay as they are, for its record.
 func withRel(links []crawl.Link, rel string) []crawl.Link {
 	out := slices.Clone(links)

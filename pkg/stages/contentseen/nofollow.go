@@ -22,3 +22,11 @@ func marked(job *crawl.Job, d *crawl.Document, links []crawl.Link) []crawl.Link 
 	}
 	return out
 }
+
+// withBeyond are links of a document with those after them that are too many, which the URL filter leaves out.
+func withBeyond(d *crawl.Document, links []crawl.Link) []crawl.Link {
+	if len(d.Over) == 0 {
+		return links
+	}
+	return slices.Concat(links, d.Told())
+}

@@ -34,7 +34,7 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	if p.Task.Tracked { // what was lost of the others is claimed again
 		follow = d.Links
 	}
-	if len(follow) == 0 {
+	if follow = withBeyond(d, follow); len(follow) == 0 {
 		return nil, nil
 	}
 	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}

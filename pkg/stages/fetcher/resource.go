@@ -72,7 +72,8 @@ func heeded(h http.Header, contentType string) map[string][]string {
 	for name, values := range h {
 		switch n := http.CanonicalHeaderKey(name); {
 		case n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
-			n == "Content-Disposition", strings.HasPrefix(n, "Access-Control-"), strings.HasPrefix(n, "X-") && len(values) < 8 &&
+			n == "X-Robots-Tag", n == "Content-Disposition", strings.HasPrefix(n, "Access-Control-"),
+			strings.HasPrefix(n, "X-") && len(values) < 8 &&
 				n != "X-Frame-Options":
 			out[n] = values
 		}

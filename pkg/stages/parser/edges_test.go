@@ -66,13 +66,21 @@ func TestInnerDocuments(t *testing.T) {
 		{"one in another", `<iframe srcdoc='<a href=b><iframe srcdoc="<a href=c>">'>`,
 			"a https://site.example/dir/b\na https://site.example/dir/c"},
 		{"asks not to be followed", `<a href=a><iframe srcdoc='<meta name=robots content=nofollow><a href=b>'>`,
-			"a https://site.example/dir/a"},
+			"a https://site.example/dir/a\na https://site.example/dir/b"},
+		{"asks us alone", `<iframe srcdoc='<meta name=whirlpool content=none><a href=b rel=author><a href=c rel=nofollow>'>`,
+			"a https://site.example/dir/b\na https://site.example/dir/c"},
 		{"empty", `<iframe srcdoc="">`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := HTML([]byte(c.doc), "text/html; charset=utf-8", mustURL(t, "https://site.example/dir/page"), DefaultOptions())
 			if got := linkText(r); got != c.want || r.NoFollow || r.Text != "" {
 				t.Errorf("got\n%s\nwant\n%s\ntext %q", got, c.want, r.Text)
+			}
+			for i := range r.Links {
+				inner := r.Links[i].URL.Path() != "/dir/a"
+				if asks := strings.HasPrefix(c.name, "asks") && inner; r.Links[i].NoFollow() != asks {
+					t.Errorf("rel %q of %s", r.Links[i].Rel, r.Links[i].URL)
+				}
 			}
 		})
 	}

@@ -83,5 +83,6 @@ func maybeFeed(body []byte) bool {
 			return true
 		}
 	}
-	return false
+	name, _, _ := bytes.Cut(body, []byte(" "))
+	return bytes.HasPrefix(name, []byte("<")) && bytes.IndexByte(name, ':') > 0 // a root element with a prefix
 }

@@ -168,7 +168,7 @@ func isMarkup(mt string) bool { return mt == "text/html" || mt == "application/x
 func (r *Result) document(p *crawl.Page) *crawl.Document {
 	return &crawl.Document{Page: *p, Title: r.Title, Text: r.Text, Lang: r.Lang, Charset: r.Charset,
 		ContentType: r.MediaType, Canonical: r.Canonical, Links: r.Links, NoIndex: r.NoIndex, NoFollow: r.NoFollow,
-		Cut: r.Cut, Assets: r.Assets, Extracted: r.Extracted}
+		Cut: r.Cut, Assets: r.Assets, Extracted: r.Extracted, Beyond: r.Beyond}
 }
 
 // rulesOf compiles the site rules, policies and models of a job; nil where it has none.

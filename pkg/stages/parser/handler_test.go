@@ -152,6 +152,12 @@ func TestSitemapsAreLinks(t *testing.T) {
 	if d := handle(t, testJob(), spool{body: set}, testPage(t, "text/xml")); len(d.Links) != 2 {
 		t.Errorf("a page of XML has %d links, want 2", len(d.Links))
 	}
+	const prefixed = `<s:urlset xmlns:s="u"><s:url><s:loc>/a</s:loc></s:url></s:urlset>`
+	for body, want := range map[string]int{set: 2, prefixed: 1, "<s:svg>" + set + "</s:svg>": 0} {
+		if d := handle(t, testJob(), spool{body: body}, testPage(t, "text/html")); len(d.Links) != want {
+			t.Errorf("%s as HTML: %d links, want %d", body, len(d.Links), want)
+		}
+	}
 }
 
 func TestPlainTextIsText(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -18,12 +19,8 @@ func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 			if ref == "" || isResource(rel) {
 				continue
 			}
-			if maxLinks > 0 && len(r.Links) >= maxLinks {
-				r.cut(CutLinks)
-				return
-			}
 			if u, err := page.Resolve(ref); err == nil {
-				r.Links = append(r.Links, crawl.Link{URL: u, Rel: rel, Tag: tagHeader})
+				r.addLink(&crawl.Link{URL: u, Rel: rel, Tag: tagHeader}, maxLinks)
 				if r.Canonical == "" && hasWord([]byte(rel), "canonical") && ofPage(anchor, page) {
 					r.Canonical = u.String()
 				}
@@ -39,16 +36,12 @@ func (r *Result) refreshHeader(value string, page weburl.URL, maxLinks int) {
 	if ref == "" {
 		return
 	}
-	if maxLinks > 0 && len(r.Links) >= maxLinks {
-		r.cut(CutLinks)
-		return
-	}
 	link := crawl.Link{Tag: tagHeader, Rel: "refresh"}
 	var err error
 	if link.URL, err = page.Resolve(ref); err != nil {
 		link.Raw = string(cutAt([]byte(strings.TrimSpace(ref)), maxRaw))
 	}
-	r.Links = append(r.Links, link)
+	r.addLink(&link, maxLinks)
 }
 
 // ofPage reports whether a link with that anchor speaks of the page: an anchor names another context (RFC 8288, 3.2).
@@ -122,27 +115,7 @@ func nextParameter(s string) (name, value, rest string) {
 	return name, b.String(), ""
 }
 
-// robotsTags applies X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name
-// holds for what follows it up to the next one, and what is for others does not concern us.
+// robotsTags applies X-Robots-Tag headers.
 func (r *Result) robotsTags(values []string, opt Options) {
-	for _, v := range values {
-		ours := true
-		for d := range strings.SplitSeq(v, ",") {
-			if agent, rest, ok := strings.Cut(d, ":"); ok && isAgent(strings.TrimSpace(agent)) {
-				ours, d = strings.EqualFold(strings.TrimSpace(agent), opt.agent()), rest
-			}
-			if ours {
-				r.robots(d)
-			}
-		}
-	}
-}
-
-// isAgent reports whether what stands before the first colon names a crawler, and is not a directive with a value.
-func isAgent(s string) bool {
-	switch strings.ToLower(s) {
-	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
-		return false
-	}
-	return s != "" && !strings.ContainsAny(s, ", ")
+	r.say(func(d *robots.Directives) { d.AddTags(values, opt.agent()) })
 }

@@ -53,6 +53,8 @@ type pass struct {
 	stack    []element
 	open     [htmlscan.Tags]int32 // elements of the stack, by tag
 	links    []linkRef
+	over     []linkRef // the first links that are too many
+	more     int       // how many are
 	assets   [][]byte
 	inner    [][]byte // srcdoc attributes: documents within this one
 	pieces   []piece  // the tokens, where Markdown is asked for

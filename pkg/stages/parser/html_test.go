@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 const pageURL = "https://example.com/dir/page?q=1"
@@ -220,6 +222,28 @@ func TestLinkTextIsCutAtARune(t *testing.T) {
 	}
 	if text = parseHTML(t, "<a href=x>a"+strings.Repeat("é", 300)+"</a>").Links[0].Text; len(text) != maxLinkText-1 {
 		t.Errorf("%d bytes: %q", len(text), text)
+	}
+}
+
+// Links that are too many are counted, and the first of them are named, wherever in the document they stand.
+func TestLinksThatAreTooManyAreTold(t *testing.T) {
+	doc := []byte("<a href=1>x</a><a href=2>x</a><a href=3 rel=nofollow>x</a><a href='data:,x'>x</a>" +
+		"<iframe srcdoc='<a href=4>x</a><a href=5>x</a>'></iframe>" + strings.Repeat("<a href=6>x</a>", 2*crawl.MaxBeyond))
+	r := HTML(doc, "", mustURL(t, pageURL), Options{MaxLinks: 2})
+	r.linkHeaders([]string{"<7>; rel=next"}, mustURL(t, pageURL), 2)
+	if len(r.Links) != 2 || !slices.Equal(r.Cut, []string{CutLinks}) {
+		t.Errorf("%d links, cut %q", len(r.Links), r.Cut)
+	}
+	if want := 2*crawl.MaxBeyond + 4; r.More != want || len(r.Over) != crawl.MaxBeyond {
+		t.Errorf("%d more links, %d of them named; want %d, %d", r.More, len(r.Over), want, crawl.MaxBeyond)
+	}
+	if l := r.Over[0]; l.URL != mustURL(t, "https://example.com/dir/3") || l.Rel != "nofollow" || l.Tag != "a" {
+		t.Errorf("the first is %+v", l)
+	}
+	few := HTML([]byte("<a href=1>x</a><iframe srcdoc='<a href=2>x</a><a href=3>x</a>'></iframe>"), "",
+		mustURL(t, pageURL), Options{MaxLinks: 1})
+	if few.More != 2 || len(few.Over) != 2 {
+		t.Errorf("of the frame: %d more, named %v", few.More, few.Over)
 	}
 }
 

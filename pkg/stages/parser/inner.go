@@ -1,8 +1,11 @@
 package parser
 
 import (
+	"strings"
+
 	"golang.org/x/text/encoding"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -29,10 +32,7 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 	opt := p.opt
 	opt.Markdown = false
 	if opt.MaxLinks > 0 {
-		if opt.MaxLinks -= len(p.out.Links); opt.MaxLinks <= 0 {
-			p.out.cut(CutLinks)
-			return
-		}
+		opt.MaxLinks = max(1, opt.MaxLinks-len(p.out.Links))
 	}
 	if opt.MaxAssets > 0 {
 		opt.MaxAssets = max(1, opt.MaxAssets-len(p.out.Assets))
@@ -47,8 +47,26 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 			p.out.cut(what)
 		}
 	}
-	if !r.NoFollow {
-		p.out.Links = append(p.out.Links, r.Links...)
+	if r.NoFollow {
+		r.sayNoFollow()
 	}
+	for i := range r.Links {
+		p.out.addLink(&r.Links[i], p.opt.MaxLinks)
+	}
+	for i := range r.Over {
+		p.out.tooMany(&r.Over[i])
+	}
+	p.out.More += r.More - len(r.Over)
 	p.out.Assets = append(p.out.Assets, r.Assets...)
+}
+
+// sayNoFollow marks the links of a document that says that none is to be followed.
+func (r *Result) sayNoFollow() {
+	for _, links := range [][]crawl.Link{r.Links, r.Over} {
+		for i := range links {
+			if l := &links[i]; !l.NoFollow() {
+				l.Rel = strings.TrimLeft(l.Rel+" nofollow", " ")
+			}
+		}
+	}
 }

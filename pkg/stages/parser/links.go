@@ -91,15 +91,27 @@ func (p *pass) addLink(tag linkTag, href, rel []byte) bool {
 	switch {
 	case href == nil:
 		return false
-	case p.opt.MaxLinks > 0 && len(p.links) >= p.opt.MaxLinks, p.opt.MaxURL > 0 && len(href) > p.opt.MaxURL:
+	case p.opt.MaxURL > 0 && len(href) > p.opt.MaxURL:
 		if !hasScheme(href, "data:") {
 			p.out.cut(CutLinks)
+		}
+		return false
+	case p.opt.MaxLinks > 0 && len(p.links) >= p.opt.MaxLinks:
+		if !hasScheme(href, "data:") {
+			p.tooMany(tag, href, rel)
 		}
 		return false
 	}
 	at := int32(len(p.buf))
 	p.links = append(p.links, linkRef{tag: tag, href: href, rel: rel, text: span{at, at}})
 	return true
+}
+
+// tooMany notes a link beyond those that are taken. The first of them are told later.
+func (p *pass) tooMany(tag linkTag, href, rel []byte) {
+	if p.more++; len(p.over) < crawl.MaxBeyond {
+		p.over = append(p.over, linkRef{tag: tag, href: href, rel: rel})
+	}
 }
 
 // onLinkElement sorts a link element: a resource of the page, the canonical URL, a feed, or a link like others.
@@ -195,6 +207,13 @@ func (p *pass) resolve(page weburl.URL, enc encoding.Encoding) {
 			p.out.Canonical = u.String()
 		}
 	}
+	for i := range p.over {
+		l := &p.over[i]
+		link := crawl.Link{Tag: linkTagNames[l.tag], Rel: relString(l.rel)}
+		link.URL, _ = res.resolve(string(htmlscan.Value(l.href)))
+		p.out.tooMany(&link)
+	}
+	p.out.More += p.more - len(p.over)
 	for _, raw := range p.assets {
 		if u, err := res.resolve(string(htmlscan.Value(raw))); err == nil {
 			p.out.Assets = append(p.out.Assets, u.String())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 )
 
 // metaAttrs are the raw attributes of a meta element; nil where it has none.
@@ -112,18 +113,13 @@ func refreshURL(content []byte) []byte {
 	return rest
 }
 
-// robots applies the directives of a robots meta element or an X-Robots-Tag.
-func (r *Result) robots(directives string) {
-	for d := range strings.SplitSeq(directives, ",") {
-		switch strings.ToLower(strings.TrimSpace(d)) {
-		case "noindex":
-			r.NoIndex = true
-		case "nofollow":
-			r.NoFollow = true
-		case "none":
-			r.NoIndex, r.NoFollow = true, true
-		}
-	}
+// robots applies the directives of a robots meta element.
+func (r *Result) robots(text string) { r.say(func(d *robots.Directives) { d.Add(text) }) }
+
+func (r *Result) say(more func(*robots.Directives)) {
+	d := robots.Directives{NoIndex: r.NoIndex, NoFollow: r.NoFollow}
+	more(&d)
+	r.NoIndex, r.NoFollow = d.NoIndex, d.NoFollow
 }
 
 // setLang takes the first language of the page that reads like a BCP 47 tag.

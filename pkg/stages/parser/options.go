@@ -58,6 +58,7 @@ type Result struct {
 	Cut       []string // bounds that were met: CutLinks …
 	binary    bool     // the body is no text
 
+	crawl.Beyond
 	crawl.Extracted // where Options ask for it
 }
 
@@ -80,6 +81,21 @@ func (r *Result) cut(what string) {
 		}
 	}
 	r.Cut = append(r.Cut, what)
+}
+
+// addLink adds a link, if the page has not as many as may be; 0: as many as it likes.
+func (r *Result) addLink(l *crawl.Link, most int) {
+	if most > 0 && len(r.Links) >= most {
+		r.tooMany(l)
+		return
+	}
+	r.Links = append(r.Links, *l)
+}
+
+// tooMany notes a link that is one too many.
+func (r *Result) tooMany(l *crawl.Link) {
+	r.cut(CutLinks)
+	r.Add(l)
 }
 
 // Parse makes a Result of a body of any content type; base is the URL that the body came from.

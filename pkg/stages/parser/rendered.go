@@ -45,18 +45,22 @@ func ofItsOwn(d *crawl.Document, body []byte) {
 }
 
 // addLinksOfRender adds the links that a browser found beside those that stand in the HTML: of shadow roots and frames,
-// and what scripts put together.
+// and what scripts put together. Those that say nofollow, or whose frame does, are marked.
 func addLinksOfRender(d *crawl.Document) {
 	known := make(map[weburl.URL]bool, len(d.Links))
 	for i := range d.Links {
 		known[d.Links[i].URL] = true
 	}
-	for _, href := range d.Page.Rendered.Links {
-		u, err := weburl.Parse(href)
-		if err != nil || known[u] {
-			continue
+	add := func(links []string, rel string) {
+		for _, href := range links {
+			u, err := weburl.Parse(href)
+			if err != nil || known[u] {
+				continue
+			}
+			known[u] = true
+			d.Links = append(d.Links, crawl.Link{URL: u, Tag: "a", Rel: rel})
 		}
-		known[u] = true
-		d.Links = append(d.Links, crawl.Link{URL: u, Tag: "a"})
 	}
+	add(d.Page.Rendered.Links, "")
+	add(d.Page.Rendered.Unfollowed, "nofollow")
 }

@@ -19,7 +19,7 @@ func (h *Handler) UseSites(sites ...crawl.SiteParser) { h.sites = append(h.sites
 
 // runSites adds what the site parsers extract from a page.
 func (h *Handler) runSites(d *crawl.Document, body []byte, job *crawl.Job) {
-	r := &Result{Cut: d.Cut}
+	r := &Result{Cut: d.Cut, Links: d.Links, Beyond: d.Beyond}
 	for _, s := range h.sites {
 		page := crawl.SitePage{URL: d.Page.Task.URL, Status: d.Page.Status, FetchedAt: d.Page.FetchedAt,
 			ContentType: d.Page.ContentType, Body: body, Title: d.Title, Text: d.Text, Lang: d.Lang,
@@ -35,14 +35,11 @@ func (h *Handler) runSites(d *crawl.Document, body []byte, job *crawl.Job) {
 			addField(d, r, f)
 		}
 		for _, l := range links {
-			if limit := job.Limits.LinksPerPage; limit > 0 && len(d.Links) >= limit {
-				r.cut(CutLinks)
-				break
-			}
-			d.Links = append(d.Links, l)
+			r.addLink(&l, job.Limits.LinksPerPage)
 		}
+		d.Links = r.Links
 	}
-	d.Cut = r.Cut
+	d.Cut, d.Beyond = r.Cut, r.Beyond
 }
 
 // callSite calls a site parser, if it is for the page. Its panic is an error.

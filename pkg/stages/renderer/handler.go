@@ -226,7 +226,8 @@ func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.R
 	contentType := render.ContentType(e.Page.ContentType, e.Charset, html)
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status,
 		Header: http.Header{"Content-Type": {contentType}}, Body: html, Scroll: !r.NoScroll, Screenshot: r.Screenshot &&
-			h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Now: e.Page.FetchedAt.Truncate(time.Hour),
+			h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Agent: job.RobotsAgent(),
+		Now: e.Page.FetchedAt.Truncate(time.Hour),
 		Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }
@@ -249,7 +250,8 @@ func (h *Handler) done(ctx context.Context, job *crawl.Job, e *crawl.Render, res
 	p.Body, p.Bytes, p.ContentType = ref, int64(len(res.HTML)), "text/html; charset=utf-8"
 	p.Rendered = &crawl.Rendered{Digest: sha256.Sum256(res.HTML), At: time.Now().UTC(), Wall: res.Wall, CPU: res.CPU,
 		Settled: res.Settled, Requests: res.Requests, Refused: res.Refused, Missing: s.missingNow(), Template: e.Template,
-		Shape: e.Shape, Why: e.Why, Before: e.Before, Links: append(res.Links, res.Navigated...)}
+		Shape: e.Shape, Why: e.Why, Before: e.Before, Links: append(res.Links, res.Navigated...),
+		Unfollowed: res.Unfollowed}
 	if u, err := weburl.Parse(res.Final); err == nil && u != p.Task.URL && u.Origin() == p.Task.URL.Origin() {
 		p.Rendered.Final = u
 	}

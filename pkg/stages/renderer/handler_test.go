@@ -294,12 +294,14 @@ func TestAStoreThatFails(t *testing.T) {
 // A page that removes all of itself has gained nothing, and has not failed.
 func TestAPageThatRemovesItself(t *testing.T) {
 	s := &stores{}
-	b := &fake{result: render.Result{Verdict: render.Done, Links: []string{"http://a.test/x"}}}
+	b := &fake{result: render.Result{Verdict: render.Done, Links: []string{"http://a.test/x"},
+		Unfollowed: []string{"http://a.test/y"}}}
 	out, err := stage(s, b, nil).Handle(t.Context(), event(t, "<p>text<script>1</script>"))
 	if err != nil || len(out) != 1 || len(s.lines) > 0 || s.template.Failed > 0 {
 		t.Fatalf("%v, %v, lines %+v, template %+v", out, err, s.lines, s.template)
 	}
-	if p, ok := out[0].(*crawl.Page); !ok || len(p.Rendered.Links) != 1 || p.Body == "" {
+	if p, ok := out[0].(*crawl.Page); !ok || len(p.Rendered.Links) != 1 || len(p.Rendered.Unfollowed) != 1 ||
+		p.Body == "" {
 		t.Errorf("it goes on as %+v", out[0])
 	}
 }

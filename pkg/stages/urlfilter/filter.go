@@ -122,6 +122,9 @@ func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l
 	if reason, rule = r.Judge(t, now); reason != "" {
 		return reason, rule, nil
 	}
+	if l.Beyond > 0 { // after the rules: a link to it elsewhere would be left out by them as well
+		return crawl.ReasonLinksPerPage, crawl.BeyondRule(r.Job().Limits.LinksPerPage, l.Beyond), nil
+	}
 	if h.robots == nil || r.Job().IgnoreRobots {
 		return "", "", nil
 	}

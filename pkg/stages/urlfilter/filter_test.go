@@ -292,3 +292,32 @@ func TestAJobThatIsSubmittedAgainIsFilteredByItsNewRules(t *testing.T) {
 		t.Errorf("%d links left out by the new settings, want 1", n)
 	}
 }
+
+// A link beyond links_per_page is left out with the number of such links; what the rules say of it comes first.
+func TestLinksBeyondTheLimit(t *testing.T) {
+	j := aJob()
+	s := handle(t, j, nil, crawl.Link{URL: parsed(t, "http://www.site.test/docs/a")},
+		crawl.Link{URL: parsed(t, "http://www.site.test/docs/a"), Beyond: 3},
+		crawl.Link{URL: parsed(t, "http://www.site.test/docs/b"), Beyond: 3},
+		crawl.Link{URL: parsed(t, "http://elsewhere.test/"), Beyond: 3})
+	if len(s.Tasks) != 1 || len(s.Exclusions) != 2 {
+		t.Fatalf("%d tasks, %d exclusions", len(s.Tasks), len(s.Exclusions))
+	}
+	if x := s.Exclusions[0]; x.Reason != crawl.ReasonLinksPerPage ||
+		x.Rule != "links_per_page 6000; the page has 3 links more" {
+		t.Errorf("%q by %q", x.Reason, x.Rule)
+	}
+	if x := s.Exclusions[1]; x.Reason != crawl.ReasonScope {
+		t.Errorf("%q by %q", x.Reason, x.Rule)
+	}
+	for limit, want := range map[int]bool{6_000: false, 5_000: false, 7_000: true} {
+		then, now := aJob(), aJob()
+		then.Epoch, now.Epoch, now.Limits.LinksPerPage = 1, 2, limit
+		left := s.Exclusions[0].LeftOut(j.ID)
+		jobs := crawl.StaticJobs{j.ID: then}
+		_, in, err := urlfilter.NewJudge(jobs).LetIn(context.Background(), jobs, now, &left)
+		if in != want || err != nil {
+			t.Errorf("links_per_page %d lets it in: %v, %v", limit, in, err)
+		}
+	}
+}

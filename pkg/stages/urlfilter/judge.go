@@ -82,6 +82,8 @@ func reconsidered(reason string, then, now *crawl.Job) bool {
 		return !now.JudgesHosts() || now.Topic.Limit() != then.Topic.Limit() || now.Topic.Trial() != then.Topic.Trial()
 	case crawl.ReasonNoFollow:
 		return now.IgnoreMeta
+	case crawl.ReasonLinksPerPage:
+		return now.Limits.LinksPerPage > then.Limits.LinksPerPage
 	case crawl.ReasonNoFeeds:
 		return now.Sitemaps
 	case crawl.ReasonSeedsOnly:

@@ -86,6 +86,7 @@ func newConverter() *converter.Converter {
 	c.Register.Renderer(renderInline, converter.PriorityEarly)
 	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escapeRefs(s) },
 		converter.PriorityEarly)
+	c.Register.UnEscaper(opensTable, converter.PriorityStandard)
 	return c
 }
 

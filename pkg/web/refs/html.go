@@ -13,6 +13,9 @@ func HTML(src []byte, opt Options, each Each) []byte {
 	h := &htmlScan{output: output{src: src}, each: each, opt: opt}
 	h.Reset(src)
 	h.AllowCDATA(opt.XHTML)
+	if opt.XHTML && opt.depth == 0 {
+		h.prolog()
+	}
 	for {
 		switch h.Next() {
 		case htmlscan.StartTag:
@@ -21,9 +24,7 @@ func HTML(src []byte, opt Options, each Each) []byte {
 			h.text()
 		case htmlscan.EndTag:
 			h.style = false
-			if h.foreign > 0 && h.Tag() == htmlscan.Svg {
-				h.foreign--
-			}
+			h.leave(h.Tag())
 		default:
 			return h.bytes()
 		}
@@ -32,7 +33,7 @@ func HTML(src []byte, opt Options, each Each) []byte {
 
 // Options say how a document is read.
 type Options struct {
-	XHTML bool
+	XHTML bool // XML: XHTML, or SVG
 	// Copy takes away what binds a document to the server that it came from: checksums of its requisites (integrity),
 	// the wish to fetch them as another origin's (crossorigin), and the policies in meta elements of what may be loaded.
 	Copy  bool
@@ -49,6 +50,7 @@ type htmlScan struct {
 	opt     Options
 	style   bool // the text that follows is a style sheet
 	foreign int  // open svg elements
+	math    int  // open math elements
 	based   bool // a base element came
 }
 
@@ -64,17 +66,36 @@ func (h *htmlScan) text() {
 	}
 }
 
+// enter notes that an element of SVG or MathML begins, leave that it ends.
+func (h *htmlScan) enter(tag htmlscan.Tag) {
+	switch tag {
+	case htmlscan.Svg:
+		h.foreign++
+	case htmlscan.Math:
+		h.math++
+	}
+}
+
+func (h *htmlScan) leave(tag htmlscan.Tag) {
+	switch {
+	case tag == htmlscan.Svg && h.foreign > 0:
+		h.foreign--
+	case tag == htmlscan.Math && h.math > 0:
+		h.math--
+	}
+}
+
 // start reads the attributes of a start tag.
 func (h *htmlScan) start() {
 	tag := h.Tag()
 	h.style = tag == htmlscan.Style && (h.foreign > 0 || !h.opt.XHTML || !h.SelfClosing())
-	if tag == htmlscan.Svg && !h.SelfClosing() {
-		h.foreign++
+	if !h.SelfClosing() {
+		h.enter(tag)
 	}
 	if h.SelfClosing() && (h.opt.XHTML || h.foreign > 0) {
 		h.NextIsMarkup()
 	}
-	if h.Attrs() == 0 {
+	if at, _ := h.TagSpan(); h.Attrs() == 0 || at < h.done { // within an instruction, for HTML a tag
 		return
 	}
 	el := h.element(tag)
@@ -88,6 +109,8 @@ func (h *htmlScan) start() {
 type element struct {
 	tag   htmlscan.Tag
 	svg   bool   // one of SVG's that show another file
+	math  bool   // one of MathML's, each of which may be a link
+	cites bool   // one of those that say whence they come
 	rel   Kind   // of a link element
 	equiv string // of a meta element
 	image bool   // an input element that is an image
@@ -102,11 +125,18 @@ func (h *htmlScan) element(tag htmlscan.Tag) element {
 		el.equiv = strings.ToLower(strings.TrimSpace(h.value("http-equiv")))
 	case htmlscan.Input:
 		el.image = strings.EqualFold(h.value("type"), "image")
+	case htmlscan.Blockquote, htmlscan.Q:
+		el.cites = true
+	case htmlscan.Math:
+		el.math = true
 	case htmlscan.Other:
 		switch strings.ToLower(string(h.Name())) {
 		case "image", "use", "feimage":
 			el.svg = h.foreign > 0
+		case "del", "ins":
+			el.cites = true
 		}
+		el.math = h.math > 0 && !el.svg
 	}
 	return el
 }
@@ -192,12 +222,14 @@ func (h *htmlScan) kindOf(el *element, name string) (kind Kind, ok bool) {
 			h.based = true
 			return Base, first
 		}
-		return Asset, el.svg
+		return foreignKind(el)
 	case "xlink:href":
 		if el.tag == htmlscan.A {
 			return Link, h.foreign > 0
 		}
-		return Asset, el.svg
+		return foreignKind(el)
+	case "cite":
+		return Link, el.cites
 	case "src":
 		return srcKind(el)
 	case "poster":
@@ -213,6 +245,14 @@ func (h *htmlScan) kindOf(el *element, name string) (kind Kind, ok bool) {
 		return Link, el.tag == htmlscan.Button || el.tag == htmlscan.Input
 	}
 	return Link, false
+}
+
+// foreignKind says what the href of an element of SVG or MathML refers to.
+func foreignKind(el *element) (kind Kind, ok bool) {
+	if el.math {
+		return Link, true
+	}
+	return Asset, el.svg
 }
 
 func srcKind(el *element) (kind Kind, ok bool) {

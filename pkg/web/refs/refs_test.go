@@ -82,8 +82,15 @@ var pages = map[string]struct {
 	"no refresh": {`<meta name=description content="5; url=x">`, nil, `<meta name=description content="5; url=x">`},
 	"srcdoc": {`<iframe srcdoc="<img src='a'>"></iframe>`, []string{"A a"},
 		`<iframe srcdoc="&lt;img src=&#39;XA&#39;&gt;"></iframe>`},
-	"comment":    {`<!-- <img src=a> -->`, nil, `<!-- <img src=a> -->`},
-	"unfinished": {`<img src="a`, nil, `<img src="a`},
+	"cite": {`<blockquote cite=a><q cite="b">t</q></blockquote><ins cite=c></ins><del cite=d></del><p cite=e>`,
+		[]string{"L a", "L b", "L c", "L d"},
+		`<blockquote cite="XA"><q cite="XB">t</q></blockquote><ins cite="XC"></ins><del cite="XD"></del><p cite=e>`},
+	"math": {`<math href=a><mrow href="b"><mi xlink:href=c>x</mi></mrow></math><mi href=d>`,
+		[]string{"L a", "L b", "L c"},
+		`<math href="XA"><mrow href="XB"><mi xlink:href="XC">x</mi></mrow></math><mi href=d>`},
+	"instruction": {`<?xml-stylesheet href="a.css"?><p>`, nil, `<?xml-stylesheet href="a.css"?><p>`},
+	"comment":     {`<!-- <img src=a> -->`, nil, `<!-- <img src=a> -->`},
+	"unfinished":  {`<img src="a`, nil, `<img src="a`},
 }
 
 func TestHTML(t *testing.T) {
@@ -101,6 +108,31 @@ func TestHTML(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", out, c.out)
 			}
 		})
+	}
+}
+
+// In XML, style sheets are named before the root element, too.
+func TestStyleSheetsOfXML(t *testing.T) {
+	for in, want := range map[string]string{
+		`<?xml version="1.0"?><?xml-stylesheet type='text/css' href='a.css?x&amp;y'?><svg><image href="i"/></svg>`: "" +
+			`S a.css?x&y A i <?xml version="1.0"?><?xml-stylesheet type='text/css' href='XA.CSS?X&amp;Y'?>` +
+			`<svg><image href="XI"/></svg>`,
+		"<!-- c --><!DOCTYPE html [<!ENTITY e '>'>]>\n<?xml-stylesheet\thref=\"a.xsl\" type=\"text/xsl\"?><html/>": "" +
+			"A a.xsl <!-- c --><!DOCTYPE html [<!ENTITY e '>'>]>\n<?xml-stylesheet\thref=\"XA.XSL\" type=\"text/xsl\"?><html/>",
+		`<html><?xml-stylesheet href="a.css"?></html>`: ` <html><?xml-stylesheet href="a.css"?></html>`,
+		`<?xml-stylesheets href="a.css"?><html/>`:      ` <?xml-stylesheets href="a.css"?><html/>`,
+		`<?xml-stylesheet href="a.css`:                 ` <?xml-stylesheet href="a.css`,
+		`<?xml-stylesheet href="a><img src='b'>"?><img src="c"/>`: "" +
+			`S a><img src='b'> A c <?xml-stylesheet href="XA&gt;&lt;IMG SRC=&#39;B&#39;&gt;"?><img src="XC"/>`,
+	} {
+		var found []string
+		out := refs.HTML([]byte(in), refs.Options{XHTML: true}, func(r refs.Ref) string {
+			found = append(found, fmt.Sprintf("%c %s", kinds[r.Kind], r.URL))
+			return upper(r)
+		})
+		if got := strings.Join(found, " ") + " " + string(out); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
@@ -167,6 +199,7 @@ func FuzzRefs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for name, run := range map[string]func([]byte, refs.Each) []byte{
 			"html": func(b []byte, each refs.Each) []byte { return refs.HTML(b, refs.Options{}, each) },
+			"xml":  func(b []byte, each refs.Each) []byte { return refs.HTML(b, refs.Options{XHTML: true}, each) },
 			"css":  refs.CSS,
 		} {
 			n := 0

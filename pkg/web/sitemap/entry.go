@@ -16,7 +16,8 @@ const maxEntryLinks = 100
 type entry struct {
 	kind   Kind
 	depth  int    // of the entry's element
-	prefix string // of its namespace: the children that matter have the same
+	prefix string // of its namespace
+	uri    string // of its namespace, which the children that matter have as well; "": it is not known
 	about  string // rdf:about of an item
 
 	field  string // the child being read, "" where it does not matter
@@ -51,11 +52,11 @@ func entryName(kind Kind) string {
 	return ""
 }
 
-// start begins a child of the entry.
-func (e *entry) start(t xml.StartElement, base string) {
+// start begins a child of the entry; own says that it is of the entry's namespace.
+func (e *entry) start(t xml.StartElement, base string, own bool) {
 	e.field, e.isLink, e.base, e.value = "", false, base, e.value[:0]
 	name := t.Name.Local
-	if t.Name.Space != e.prefix && name != "date" { // dc:date
+	if !own && name != "date" { // dc:date
 		return
 	}
 	switch {

@@ -115,15 +115,21 @@ func declaredEncoding(head []byte) string {
 	return string(label)
 }
 
-// readLine returns the next line without white space around it; a line beyond the buffer reads as an unusable one.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
-	tooLong := errors.Is(err, bufio.ErrBufferFull)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = r.ReadSlice('\n')
+// readLine appends the next line to a buffer, without white space around it. It ends with LF, CR or both; between the
+// two there is an empty line, which says nothing. A line beyond bufferLen reads as an unusable one.
+func readLine(r *bufio.Reader, line []byte) ([]byte, error) {
+	tooLong := false
+	for {
+		c, err := r.ReadByte()
+		switch {
+		case (err != nil || c == '\n' || c == '\r') && tooLong:
+			return []byte("…"), err
+		case err != nil, c == '\n', c == '\r':
+			return bytes.TrimSpace(line), err
+		case len(line) < bufferLen:
+			line = append(line, c)
+		default:
+			tooLong = true
+		}
 	}
-	if tooLong {
-		return []byte("…"), err
-	}
-	return bytes.TrimSpace(line), err
 }

@@ -125,6 +125,50 @@ func atEnd(text *bufio.Reader) bool {
 type element struct {
 	name string // with its prefix
 	base string // xml:base in force
+
+	spaces []space // that it declares
+}
+
+// space is a namespace with the prefix that stands for it; "" is the default.
+type space struct{ prefix, uri string }
+
+// Bounds of the namespaces that are kept of an element: those of a real document are few and short.
+const (
+	maxSpaces   = 16
+	maxSpaceURI = 200
+)
+
+// declared are the namespaces that a tag declares.
+func declared(t xml.StartElement) (out []space) {
+	for _, a := range t.Attr {
+		if len(out) == maxSpaces || len(a.Value) > maxSpaceURI {
+			continue
+		}
+		switch {
+		case a.Name.Space == "xmlns":
+			out = append(out, space{a.Name.Local, a.Value})
+		case a.Name.Space == "" && a.Name.Local == "xmlns":
+			out = append(out, space{"", a.Value})
+		}
+	}
+	return out
+}
+
+// uri is the namespace that a prefix stands for, within the innermost element; "": it is not known.
+func (w *walker) uri(prefix string) string {
+	for i := len(w.stack) - 1; i >= 0; i-- {
+		for _, s := range w.stack[i].spaces {
+			if s.prefix == prefix {
+				return s.uri
+			}
+		}
+	}
+	return ""
+}
+
+// ofEntry reports whether the innermost element, of that prefix, is of the entry's namespace: whatever its prefix is.
+func (w *walker) ofEntry(prefix string) bool {
+	return prefix == w.entry.prefix || w.entry.uri != "" && w.uri(prefix) == w.entry.uri
 }
 
 // walker follows the elements and collects one entry after the other.
@@ -154,7 +198,7 @@ func (w *walker) start(t xml.StartElement) error {
 	if len(w.stack) >= w.limits.MaxDepth {
 		return errors.Join(ErrTooDeep, w.flush())
 	}
-	w.stack = append(w.stack, element{name: fullName(t.Name), base: w.base(t)})
+	w.stack = append(w.stack, element{name: fullName(t.Name), base: w.base(t), spaces: declared(t)})
 	switch {
 	case !w.root:
 		w.root, w.kind = true, kindOf(t.Name.Local)
@@ -163,8 +207,9 @@ func (w *walker) start(t xml.StartElement) error {
 			return err
 		}
 		w.entry = newEntry(w.kind, len(w.stack), t)
+		w.entry.uri = w.uri(t.Name.Space)
 	case w.entry != nil && len(w.stack) == w.entry.depth+1:
-		w.entry.start(t, w.stack[len(w.stack)-1].base)
+		w.entry.start(t, w.stack[len(w.stack)-1].base, w.ofEntry(t.Name.Space))
 	}
 	return nil
 }

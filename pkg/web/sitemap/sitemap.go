@@ -152,9 +152,9 @@ func (p *parser) link(l Link) error {
 // lines reads a text sitemap: a URL a line, in UTF-8. It is one only if its first line with anything on it is a URL.
 // Other lines that are none are passed over.
 func (p *parser) lines(text *bufio.Reader) (Kind, error) {
-	kind := Unknown
+	kind, buf := Unknown, make([]byte, 0, sniffLen)
 	for {
-		line, err := readLine(text)
+		line, err := readLine(text, buf[:0])
 		if isHTTP(line) {
 			kind = Text
 			if err := p.link(Link{URL: string(line), Priority: DefaultPriority}); err != nil {

@@ -67,6 +67,33 @@ func describe(kind Kind, stats Stats, links []Link) string {
 	return b.String()
 }
 
+// What an element is of is said by its namespace, not by its prefix, and lines may end as any system ends them.
+func TestPrefixesAndLineEnds(t *testing.T) {
+	const ns = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	for name, c := range map[string]struct{ doc, want string }{
+		"all with a prefix": {`<s:urlset xmlns:s="` + ns + `"><s:url><s:loc>http://a.test/1</s:loc></s:url></s:urlset>`, "1"},
+		"two prefixes": {`<urlset xmlns="` + ns + `" xmlns:s="` + ns +
+			`"><url><s:loc>http://a.test/1</s:loc></url></urlset>`, "1"},
+		"declared within": {`<s:urlset xmlns:s="` + ns + `"><url xmlns="` + ns +
+			`"><s:loc>http://a.test/1</s:loc></url></s:urlset>`, "1"},
+		"another namespace": {`<urlset xmlns="` + ns + `" xmlns:i="http://i.test/"><url><loc>http://a.test/1</loc>` +
+			`<i:loc>http://a.test/2</i:loc><j:loc>http://a.test/3</j:loc></url></urlset>`, "1"},
+		"no namespaces": {`<urlset><url><loc>http://a.test/1</loc><j:loc>http://a.test/2</j:loc></url></urlset>`, "1"},
+		"CR":            {"http://a.test/1\rhttp://a.test/2\r\rhttp://a.test/3", "123"},
+		"CRLF":          {"http://a.test/1\r\nhttp://a.test/2\r\n", "12"},
+		"CR, too long":  {"http://a.test/1\r" + strings.Repeat("x", 2*bufferLen) + "\rhttp://a.test/2", "12"},
+	} {
+		_, _, links := parseAll(t, c.doc, DefaultLimits())
+		got := ""
+		for _, l := range links {
+			got += strings.TrimPrefix(l.URL, "http://a.test/")
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.[xt][mx][lt]")
 	if err != nil || len(files) == 0 {

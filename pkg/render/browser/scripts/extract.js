@@ -1,13 +1,14 @@
 // What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href of a
 // and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the like,
 // the attribute onclick with a plain address, and forms that ask by GET without a field to fill in. It runs in a world of
-// its own, in which nothing is as the page may have changed it. Links that say nofollow are left out, and those of a
-// document that says so, unless all are wanted: what finds them in the HTML knows of it, and this list does not say it.
-(({max, all}) => {
-  const roots = [], links = [];
+// its own, in which nothing is as the page may have changed it. Links that say nofollow are a list of their own, and so
+// are those of a document that says so, to all or to the agent, unless all are wanted.
+(({max, all, agent}) => {
+  const roots = [], links = [], unfollowed = [];
+  let to = links;
   const add = href => {
-    if (links.length >= 20000 || !href || href.startsWith("#")) return;
-    try { links.push(new URL(href, document.baseURI).href) } catch {}
+    if (to.length >= 20000 || !href || href.startsWith("#")) return;
+    try { to.push(new URL(href, document.baseURI).href) } catch {}
   };
   const address = /^(https?:\/\/[^\s/]|\.{0,2}\/(?!\/))[^\s<>"'{}]*$/;
   const file = /\.(js|mjs|css|json|xml|png|jpe?g|gif|svg|webp|avif|ico|woff2?|mp4|webm|mp3|m3u8)([?#]|$)/i;
@@ -29,16 +30,16 @@
     return text && "?" + text;
   };
   const says = (text, words) => !all && text !== null && words.test(text);
-  const silent = [...document.querySelectorAll("meta[name=robots i]")].some(m => says(m.getAttribute("content"), /(^|[\s,])(nofollow|none)($|[\s,])/i));
+  const ours = meta => ["robots", agent].includes(meta.getAttribute("name").trim().toLowerCase());
+  const silent = [...document.querySelectorAll("meta[name]")].some(m => ours(m) && says(m.getAttribute("content"), /(^|[\s,])(nofollow|none)($|[\s,])/i));
   const walk = (root, depth) => {
     for (const el of root.querySelectorAll("*")) {
-      if (!silent && !says(el.getAttribute("rel"), /(^|\s)nofollow($|\s)/i)) {
-        if (el.localName === "a" || el.localName === "area") {
-          const href = el.getAttribute("href") ?? el.getAttributeNS("http://www.w3.org/1999/xlink", "href");
-          if (href !== null) add(typeof el.href === "string" && el.href ? el.href : href);
-        }
-        other(el);
+      to = silent || says(el.getAttribute("rel"), /(^|\s)nofollow($|\s)/i) ? unfollowed : links;
+      if (el.localName === "a" || el.localName === "area") {
+        const href = el.getAttribute("href") ?? el.getAttributeNS("http://www.w3.org/1999/xlink", "href");
+        if (href !== null) add(typeof el.href === "string" && el.href ? el.href : href);
       }
+      other(el);
       if (el.shadowRoot && depth < 32) {
         roots.push(el.shadowRoot);
         walk(el.shadowRoot, depth + 1);
@@ -55,6 +56,6 @@
     const type = document.doctype ? "<!DOCTYPE " + document.doctype.name + ">" : "";
     html = type + shell.slice(0, end) + root.getHTML({serializableShadowRoots: true, shadowRoots: roots}) + shell.slice(end);
   }
-  return {html: html.slice(0, max), cut: html.length > max, links, url: document.URL,
+  return {html: html.slice(0, max), cut: html.length > max, links, unfollowed, url: document.URL,
     height: root ? Math.max(root.scrollHeight, document.body ? document.body.scrollHeight : 0) : 0};
 })

@@ -28,6 +28,7 @@ func main() {
 			Do      string
 			With    struct{ Bad, Silent bool }
 			Message struct{ Title string }
+			ID      string
 		}
 		_ = json.Unmarshal(frame[4:4+head], &h)
 		switch {
@@ -38,7 +39,7 @@ func main() {
 		case h.Do == "configure":
 			say(`{}`)
 		default:
-			act(h.Message.Title, frame[4+head:])
+			act(h.Message.Title, h.ID, frame[4+head:])
 		}
 	}
 }
@@ -47,7 +48,7 @@ func say(text string) {
 	_, _ = os.Stdout.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
 }
 
-func act(title string, body []byte) {
+func act(title, id string, body []byte) {
 	switch title {
 	case "loop":
 		for {
@@ -56,8 +57,10 @@ func act(title string, body []byte) {
 		fmt.Fprintln(os.Stderr, "the model is broken")
 		os.Exit(3)
 	case "twice":
-		say(`{"action":"patch","patch":{"fields":{"of":"twice"}}}`)
-		say(`{"action":"patch","patch":{"fields":{"of":"nobody"}}}`)
+		say(`{"action":"patch","patch":{"fields":{"of":"twice"}},"id":"` + id + `"}`)
+		say(`{"action":"patch","patch":{"fields":{"of":"nobody"}},"id":"` + id + `"}`)
+	case "late", "late, with its id", "slow":
+		late(title, id)
 	case "garbage":
 		fmt.Print("hello, I am here")
 	case "half":
@@ -81,5 +84,25 @@ func act(title string, body []byte) {
 	default:
 		say(fmt.Sprintf(`{"action":"patch","patch":{"fields":{"pid":%d,"body":%d,"env":%d}}}`, os.Getpid(), len(body),
 			len(os.Environ())))
+	}
+}
+
+// late answers when it should not.
+func late(title, id string) {
+	switch title {
+	case "late": // the second one comes after the next call was sent, and before that is read
+		say(`{"action":"pass"}`)
+		time.Sleep(200 * time.Millisecond)
+		say(`{"action":"patch","patch":{"fields":{"of":"late"}}}`)
+		time.Sleep(time.Second)
+	case "late, with its id":
+		say(`{"action":"pass","id":"` + id + `"}`)
+		go func() { // while the next call is read
+			time.Sleep(200 * time.Millisecond)
+			say(`{"action":"patch","patch":{"fields":{"of":"late"}},"id":"` + id + `"}`)
+		}()
+	case "slow":
+		time.Sleep(2 * time.Second)
+		say(`{"action":"pass","id":"` + id + `"}`)
 	}
 }
