@@ -92,6 +92,9 @@ func TestFacts(t *testing.T) {
 		"the site's name": {ld(`{"@type":"Organization","author":"Org","datePublished":"2000-01-01"}`), "",
 			time.Time{}, time.Time{}},
 		"nothing": {"<p>by Ann on Monday", "", time.Time{}, time.Time{}},
+		"microformats": {`<abbr title=2001-01-01>x</abbr><div itemscope itemtype=http://schema.org/BlogPosting>` +
+			`<abbr class=published itemprop=datePublished title="2012-06-07T08:00:00Z">8:00 AM</abbr></div>` +
+			`<abbr class=updated title=2012-06-08>x</abbr>`, "", day("2012-06-07").Add(8 * time.Hour), day("2012-06-08")},
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
 			time.Date(2020, 5, 6, 8, 0, 0, 0, time.UTC), time.Time{}},
 	} {
