@@ -43,12 +43,15 @@ type trust struct {
 // trusts are tried in turn until enough text is left: all elements may be called widgets, a thread of a forum comments,
 // an index consists of teasers and links.
 var trusts = [...]trust{
-	{hidden | boilerplate | suspect | comments | teaser | aside, false},
-	{hidden | boilerplate | certain | comments | teaser | aside, false},
-	{hidden | boilerplate | suspect | teaser | aside, false},
-	{hidden | boilerplate | certain | comments | aside, true},
-	{hidden | boilerplate, true},
+	{hidden | boilerplate | suspect | notice | comments | teaser | aside, false},
+	{hidden | boilerplate | certain | notice | comments | teaser | aside, false},
+	{hidden | boilerplate | suspect | notice | teaser | aside, false},
+	{hidden | boilerplate | certain | notice | comments | aside, true},
+	{everything, true},
 }
+
+// everything is all but what is no text of any page.
+const everything = hidden | boilerplate | notice
 
 // mainBlocks marks the blocks of the main text.
 func mainBlocks(p *pass) []bool {
@@ -62,7 +65,7 @@ func mainBlocks(p *pass) []bool {
 	if !j.manual {
 		j.markTopics() // a manual may write about comments and related topics
 	}
-	shown := j.unlinked(hidden | boilerplate | comments | teaser | aside)
+	shown := j.unlinked(everything | comments | teaser | aside)
 	for _, t := range trusts {
 		j.selectMain(t)
 		if t.drop&teaser != 0 && !p.article && j.isIndex() {
@@ -72,9 +75,7 @@ func mainBlocks(p *pass) []bool {
 			return j.keep
 		}
 	}
-	for i := range j.blocks {
-		j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
-	}
+	j.keepLittle()
 	return j.keep
 }
 
@@ -136,7 +137,7 @@ func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
 	c := int32(0)
-	if (!j.manual || region == 0) && t.drop != hidden|boilerplate {
+	if (!j.manual || region == 0) && t.drop != everything {
 		c = j.container()
 	}
 	for i := range j.blocks {
@@ -245,8 +246,20 @@ func (p *pass) keepTitle(keep []bool) {
 		if b.kind == heading && b.flags&(hidden|boilerplate|suspect|teaser) == 0 &&
 			strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
 			keep[i] = true
+			p.keepIntro(keep, i)
 			return
 		}
+	}
+}
+
+// keepIntro keeps the paragraph right behind the title at i, which tells what the text is about.
+func (p *pass) keepIntro(keep []bool, i int) {
+	if i+1 == len(p.blocks) {
+		return
+	}
+	b := &p.blocks[i+1]
+	if b.node == p.blocks[i].node && b.kind == para && b.prose() && b.flags&trusts[0].drop == 0 {
+		keep[i+1] = true
 	}
 }
 

@@ -196,12 +196,15 @@ func boilerplateHint(w []byte) flags {
 		"mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
-		"footer", "cookie", "cookies", "consent", "gdpr", "copyright", "newsletter", "newsletters", "masthead", "topbar",
-		"onetrust":
+		"footer", "copyright", "masthead", "topbar", "crumbtrail":
 		return suspect | certain
+	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
+		"cookiebanner", "cookiebar":
+		return suspect | certain | notice
 	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related",
 		"relatedposts", "recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
-		"lightbox", "paywall", "regwall", "subscribe", "subscription", "signup", "optin", "cta", "promo", "promos",
+		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
+		"cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
 		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",
 		"toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
@@ -212,7 +215,7 @@ func boilerplateHint(w []byte) flags {
 		return suspect
 	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side",
 		"aside", "popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental",
-		"complementary":
+		"complementary", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
 		return atEnd
 	}
 	return partHint(w)

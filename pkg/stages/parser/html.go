@@ -150,7 +150,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Br:
 		p.space = true
 	}
-	if t == htmlscan.Input || t == htmlscan.Button {
+	if t == htmlscan.Input || t == htmlscan.Button && !p.headsWith() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
