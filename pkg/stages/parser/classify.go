@@ -67,6 +67,9 @@ func mainBlocks(p *pass) []bool {
 	}
 	shown := j.unlinked(everything | comments | teaser | aside)
 	for _, t := range trusts {
+		if t.drop == everything && j.keepLittle(mostOfLittle) {
+			return j.keep
+		}
 		j.selectMain(t)
 		if t.drop&teaser != 0 && !p.article && j.isIndex() {
 			continue
@@ -75,7 +78,11 @@ func mainBlocks(p *pass) []bool {
 			return j.keep
 		}
 	}
-	j.keepLittle()
+	if !j.keepLittle(0) {
+		for i := range j.blocks {
+			j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
+		}
+	}
 	return j.keep
 }
 
@@ -240,11 +247,10 @@ func (p *pass) mainText() string {
 func (p *pass) keepTitle(keep []bool) {
 	for i := range p.blocks {
 		b := &p.blocks[i]
-		if keep[i] {
+		if keep[i] && (b.kind == heading || b.prose()) {
 			return
 		}
-		if b.kind == heading && b.flags&(hidden|boilerplate|suspect|teaser) == 0 &&
-			strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
+		if b.flags&(hidden|boilerplate|suspect|teaser) == 0 && p.entitles(b) {
 			keep[i] = true
 			p.keepIntro(keep, i)
 			return
@@ -252,13 +258,25 @@ func (p *pass) keepTitle(keep []bool) {
 	}
 }
 
-// keepIntro keeps the paragraph right behind the title at i, which tells what the text is about.
+// entitles says whether the block is a heading that the title has, or a paragraph that it begins with: so forums show
+// the title of a thread.
+func (p *pass) entitles(b *block) bool {
+	text := p.buf[b.start:b.end]
+	if len(text) > len(p.out.Title) {
+		return false
+	}
+	return b.kind == heading && strings.Contains(p.out.Title, string(text)) ||
+		b.kind == para && b.words >= titleWords && strings.HasPrefix(p.out.Title, string(text))
+}
+
+// keepIntro keeps the paragraph or the lesser heading right behind the title at i, which tells what the text is about.
 func (p *pass) keepIntro(keep []bool, i int) {
 	if i+1 == len(p.blocks) {
 		return
 	}
 	b := &p.blocks[i+1]
-	if b.node == p.blocks[i].node && b.kind == para && b.prose() && b.flags&trusts[0].drop == 0 {
+	if b.node == p.blocks[i].node && b.flags&trusts[0].drop == 0 &&
+		(b.kind == para && b.prose() || b.kind == heading && b.linkWords == 0 && b.words >= titleWords) {
 		keep[i+1] = true
 	}
 }

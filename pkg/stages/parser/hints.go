@@ -40,7 +40,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	if (c|h)&atEnd != 0 {
 		c, h = p.ended(c), p.ended(h)
 	}
-	if inText || bytes.HasPrefix(class, []byte("sect")) {
+	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
 		h &^= ownFlags // the id of a section is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
@@ -187,7 +187,7 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 // boilerplateHint judges words that tell of what is not the text.
 func boilerplateHint(w []byte) flags {
 	switch string(w) {
-	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar",
+	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "kommentare", "kommentar",
 		"commentaires", "comentarios", "reacties":
 		return comments
 	case "teaser", "teasers":

@@ -10,23 +10,26 @@ var littles = [...]struct{ drop, region flags }{
 	{everything, 0},
 }
 
+// mostOfLittle is the share of a page's text that what is not called a menu, a footer and the like has at least if it
+// is the text. A restaurant's menu is called one.
+const mostOfLittle = 0.25
+
 // keepLittle keeps the text of a page that has too little to tell prose from all else: what its elements and their
-// names say is all there is to go by. At last it is all visible text.
-func (j *judge) keepLittle() {
+// names say is all there is to go by. It says whether there is any, and that share of all.
+func (j *judge) keepLittle(share float64) bool {
+	least := max(fewWords, share*float64(j.unlinked(everything)))
 	for _, l := range littles {
-		words := int32(0)
+		words := 0.0
 		for i := range j.blocks {
 			b := &j.blocks[i]
 			j.keep[i] = b.flags&l.drop == 0 && b.flags&l.region == l.region
 			if j.keep[i] {
-				words += b.words - b.linkWords
+				words += float64(b.words - b.linkWords)
 			}
 		}
-		if words >= fewWords {
-			return
+		if words >= least {
+			return true
 		}
 	}
-	for i := range j.blocks {
-		j.keep[i] = j.blocks[i].flags&hidden == 0
-	}
+	return false
 }

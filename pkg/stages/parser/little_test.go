@@ -44,6 +44,21 @@ func TestMainTextOfRealMarkup(t *testing.T) {
 			<li>Next message: <a href=2>[dev] The gate is too late</a></ul><hr><pre>` + words10 + words10 + words10 + `</pre>
 			<ul><li>Previous message: <a href=1>[dev] A patch for the gauge</a><li>Next message: <a href=2>[dev] The gate is
 			too late</a><li>Sorted by: <a href=3>date or the</a> <a href=4>thread</a></ul>`, "The lock", "message|Sorted"},
+		{"little text and a long footer", `<div class=navbar>The Ferry Company</div><div><h1>Hours</h1>
+			<p>Tuesday to Friday from ten to six</p></div><div class=footer>Ferry Company, Am Wehr 4, Norbury, telephone 01234
+			567890, registered in England under number 012345, by all of us</div>`, "Hours|Tuesday", "Am Wehr|The Ferry"},
+		{"a menu to eat from", `<h1>Our menu of this week</h1><div class=menu-list><p>` + words10 + words10 + words10 +
+			`</p></div>`, "menu of|The lock", ""},
+		{"answers", `<main><div>` + prose + `</div><div class=thread-replies><p>` + words10 + `Happy</p></div></main>`,
+			"The lock|Happy", ""},
+		{"a title that is no heading", `<title>How do I fill it? - Locks</title><div><div class=s><p class=t><a href=1>How do I
+			fill it?</a></p></div><div class=e>` + prose + prose + `</div></div>`, "How do I fill it?|The lock", ""},
+		{"a lesser title", `<title>A bridge</title><article><header><h1>A bridge</h1><h2>It was a very close vote</h2>
+			<i>By Ann</i></header><div>` + prose + prose + `</div></article>`, "A bridge|close vote", "Ann"},
+		{"a div by its id", `<main><div>` + prose + `</div><div id=paywall><p>` + words10 + `Subscribe</p></div></main>`,
+			"The lock", "Subscribe"},
+		{"signatures", `<div id=posts><div>` + prose + `</div><div>_____________<br>Old boats never die</div><div>` + prose +
+			`</div></div><div>Powered by <a href=/>Board</a> 3.8</div>`, "The lock", "never die|Board"},
 		{"two introduced links", prose + `<p>Read these:</p><ul><li><a href=1>How to dig a long lock</a>
 			<li><a href=2>How to fill a short lock</a></ul>` + prose, "dig a|fill a", ""},
 	} {
