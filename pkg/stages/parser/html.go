@@ -156,7 +156,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
-		if !traits[t].push && p.Attrs() > 0 {
+		if !traits[t].push && t != htmlscan.Pre && p.Attrs() > 0 { // class="brush: js; toolbar: false"
 			p.own = p.hints(t, p.flags) & suspect
 		}
 	}

@@ -59,6 +59,8 @@ func TestMainTextOfRealMarkup(t *testing.T) {
 			"The lock", "Subscribe"},
 		{"signatures", `<div id=posts><div>` + prose + `</div><div>_____________<br>Old boats never die</div><div>` + prose +
 			`</div></div><div>Powered by <a href=/>Board</a> 3.8</div>`, "The lock", "never die|Board"},
+		{"code with its toolbar off", prose + `<pre class="brush: js; toolbar: false">let lock = 1</pre>` + prose, "let lock",
+			""},
 		{"two introduced links", prose + `<p>Read these:</p><ul><li><a href=1>How to dig a long lock</a>
 			<li><a href=2>How to fill a short lock</a></ul>` + prose, "dig a|fill a", ""},
 	} {

@@ -55,8 +55,10 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		if strings.EqualFold(string(s.Name()), "time") {
 			s.onTime("datetime")
 		}
-	case htmlscan.Abbr: // as microformats wrote dates before time elements were there, and Blogger does
-		s.onTime("title")
+	case htmlscan.Abbr, htmlscan.Span: // as microformats wrote dates before time elements were there, and Blogger does
+		if s.Attrs() > 1 {
+			s.onTime("title")
+		}
 	}
 	for i := range s.Attrs() {
 		if n, _ := s.Attr(i); !s.items && (string(n) == "itemscope" || string(n) == "typeof") {
