@@ -67,14 +67,15 @@ func accepts(patterns []string, media string) bool {
 	return len(patterns) == 0
 }
 
-// isXML reports whether a body of the media type may be a sitemap or feed and no other page: XML, or XML in gzip.
-func isXML(media string) bool {
-	return strings.Contains(media, "xml") || strings.Contains(media, "gzip")
+// isFeed reports whether a body of the media type may be a sitemap or feed and no other page: XML, XML in gzip, or a
+// JSON Feed.
+func isFeed(media string) bool {
+	return strings.Contains(media, "xml") || strings.Contains(media, "gzip") || media == "application/feed+json"
 }
 
-// acceptsSitemap reports whether a sitemap or feed may have the media type: XML under its many names, text, gzip, or
-// none that a server knows.
+// acceptsSitemap reports whether a sitemap or feed may have the media type: XML and JSON under their many names, text,
+// gzip, or none that a server knows.
 func acceptsSitemap(media string) bool {
 	return strings.Contains(media, "xml") || strings.HasPrefix(media, "text/") || strings.Contains(media, "gzip") ||
-		strings.HasSuffix(media, "octet-stream")
+		strings.HasSuffix(media, "octet-stream") || strings.HasSuffix(media, "json")
 }

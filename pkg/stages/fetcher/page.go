@@ -102,7 +102,7 @@ func (a *attempt) wants(media string) bool {
 	if a.task.Kind == crawl.KindSitemap {
 		return acceptsSitemap(media)
 	}
-	return accepts(a.job.MediaTypes, media) || a.task.Seed && isXML(media) || // the user names it: a sitemap or feed
+	return accepts(a.job.MediaTypes, media) || a.task.Seed && isFeed(media) || // the user names it: a sitemap or feed
 		a.job.SelectsJSON(media)
 }
 

@@ -43,12 +43,15 @@ type trust struct {
 // trusts are tried in turn until enough text is left: all elements may be called widgets, a thread of a forum comments,
 // an index consists of teasers and links.
 var trusts = [...]trust{
-	{hidden | boilerplate | suspect | comments | teaser | aside, false},
-	{hidden | boilerplate | certain | comments | teaser | aside, false},
-	{hidden | boilerplate | suspect | teaser | aside, false},
-	{hidden | boilerplate | certain | comments | aside, true},
-	{hidden | boilerplate, true},
+	{hidden | boilerplate | suspect | notice | comments | teaser | aside, false},
+	{hidden | boilerplate | certain | notice | comments | teaser | aside, false},
+	{hidden | boilerplate | suspect | notice | teaser | aside, false},
+	{hidden | boilerplate | certain | notice | comments | aside, true},
+	{everything, true},
 }
+
+// everything is all but what is no text of any page.
+const everything = hidden | boilerplate | notice
 
 // mainBlocks marks the blocks of the main text.
 func mainBlocks(p *pass) []bool {
@@ -62,8 +65,11 @@ func mainBlocks(p *pass) []bool {
 	if !j.manual {
 		j.markTopics() // a manual may write about comments and related topics
 	}
-	shown := j.unlinked(hidden | boilerplate | comments | teaser | aside)
+	shown := j.unlinked(everything | comments | teaser | aside)
 	for _, t := range trusts {
+		if t.drop == everything && j.keepLittle(mostOfLittle) {
+			return j.keep
+		}
 		j.selectMain(t)
 		if t.drop&teaser != 0 && !p.article && j.isIndex() {
 			continue
@@ -72,8 +78,10 @@ func mainBlocks(p *pass) []bool {
 			return j.keep
 		}
 	}
-	for i := range j.blocks {
-		j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
+	if !j.keepLittle(0) {
+		for i := range j.blocks {
+			j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
+		}
 	}
 	return j.keep
 }
@@ -136,7 +144,7 @@ func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
 	c := int32(0)
-	if (!j.manual || region == 0) && t.drop != hidden|boilerplate {
+	if (!j.manual || region == 0) && t.drop != everything {
 		c = j.container()
 	}
 	for i := range j.blocks {
@@ -239,14 +247,37 @@ func (p *pass) mainText() string {
 func (p *pass) keepTitle(keep []bool) {
 	for i := range p.blocks {
 		b := &p.blocks[i]
-		if keep[i] {
+		if keep[i] && (b.kind == heading || b.prose()) {
 			return
 		}
-		if b.kind == heading && b.flags&(hidden|boilerplate|suspect|teaser) == 0 &&
-			strings.Contains(p.out.Title, string(p.buf[b.start:b.end])) {
+		if b.flags&(hidden|boilerplate|suspect|teaser) == 0 && p.entitles(b) {
 			keep[i] = true
+			p.keepIntro(keep, i)
 			return
 		}
+	}
+}
+
+// entitles says whether the block is a heading that the title has, or a paragraph that it begins with: so forums show
+// the title of a thread.
+func (p *pass) entitles(b *block) bool {
+	text := p.buf[b.start:b.end]
+	if len(text) > len(p.out.Title) {
+		return false
+	}
+	return b.kind == heading && strings.Contains(p.out.Title, string(text)) ||
+		b.kind == para && b.words >= titleWords && strings.HasPrefix(p.out.Title, string(text))
+}
+
+// keepIntro keeps the paragraph or the lesser heading right behind the title at i, which tells what the text is about.
+func (p *pass) keepIntro(keep []bool, i int) {
+	if i+1 == len(p.blocks) {
+		return
+	}
+	b := &p.blocks[i+1]
+	if b.node == p.blocks[i].node && b.flags&trusts[0].drop == 0 &&
+		(b.kind == para && b.prose() || b.kind == heading && b.linkWords == 0 && b.words >= titleWords) {
+		keep[i+1] = true
 	}
 }
 

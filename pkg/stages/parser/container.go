@@ -156,6 +156,9 @@ func (j *judge) dropRuns() {
 			to++
 		}
 		headed := i > 0 && j.blocks[i-1].kind == heading && j.keep[i-1]
+		if n == linkRun-1 && words >= titleWords*int32(n) && !headed && j.listsPages(i, to) {
+			clear(j.keep[i:to])
+		}
 		if n >= linkRun && (n > fewLinks || words >= titleWords*int32(n) || !headed || j.heads(i-1, j.scope(i-1))) {
 			clear(j.keep[i:to])
 			if headed && (to == len(j.blocks) || j.blocks[to].kind == heading) {
@@ -164,6 +167,16 @@ func (j *judge) dropRuns() {
 		}
 		i = max(i, to-1)
 	}
+}
+
+// listsPages says whether the links between two blocks are items that nothing introduces: "Previous message: …".
+func (j *judge) listsPages(from, to int) bool {
+	for k := from; k < to; k++ {
+		if j.keep[k] && j.blocks[k].kind != item {
+			return false
+		}
+	}
+	return from > 0 && j.keep[from-1] && j.buf[j.blocks[from-1].end-1] != ':'
 }
 
 // fewLinks is how many links under a heading may be part of the text.

@@ -19,8 +19,9 @@ const (
 	atEnd                         // suspect if the name ends so: "post-author", not "author-smith"
 	handbook                      // the page is documentation, by a class that only its makers use
 	aside                         // under a heading that announces no text of the page
+	notice                        // asks for consent to cookies, or for scripts; of a node, never inherited
 
-	ownFlags = suspect | certain | comments | teaser // judged for the node as a whole: see outline
+	ownFlags = suspect | certain | comments | teaser | notice // judged for the node as a whole: see outline
 )
 
 // element is an open element that says something about its content.
@@ -28,6 +29,7 @@ type element struct {
 	tag   htmlscan.Tag
 	flags flags // of the content, its ancestors' included
 	node  int32 // in the outline
+	start int32 // of its content in the text buffer
 }
 
 // kind is what a block of text is.
@@ -71,7 +73,8 @@ func makeTraits() (t [htmlscan.Tags]trait) {
 	set(trait{block: true, push: true, flags: boilerplate}, htmlscan.Nav, htmlscan.Footer, htmlscan.Aside, htmlscan.Dialog,
 		htmlscan.Search, htmlscan.Menu)
 	set(trait{push: true, flags: boilerplate}, htmlscan.Button, htmlscan.Select)
-	set(trait{push: true, flags: suspect}, htmlscan.Noscript, htmlscan.Object, htmlscan.Canvas, htmlscan.Video,
+	set(trait{push: true, flags: suspect | notice}, htmlscan.Noscript)
+	set(trait{push: true, flags: suspect}, htmlscan.Object, htmlscan.Canvas, htmlscan.Video,
 		htmlscan.Audio)
 	set(trait{push: true, flags: hidden}, htmlscan.Template)
 	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
@@ -89,6 +92,9 @@ func (p *pass) push(t htmlscan.Tag) {
 		return // closed at once
 	}
 	f := p.flags | traits[t].flags
+	if t == htmlscan.Button && p.headsWith() {
+		f = p.flags
+	}
 	p.className = 0
 	if traits[t].block && p.Attrs() > 0 {
 		f = p.hints(t, f)
@@ -96,6 +102,8 @@ func (p *pass) push(t htmlscan.Tag) {
 	switch {
 	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
 		f |= boilerplate // elsewhere it heads an article
+	case t == htmlscan.Article || t == htmlscan.Main:
+		f &^= certain // a letter of a newsletter: class="newsletter-post"
 	case t == htmlscan.Template && p.isShadowRoot():
 		f = p.flags // it is shown; what its head says counts no more than that of other templates
 	case t == htmlscan.ForeignObject || t == htmlscan.Desc:
@@ -103,11 +111,15 @@ func (p *pass) push(t htmlscan.Tag) {
 	}
 	n := p.addNode(t, f)
 	f &^= ownFlags
-	p.stack = append(p.stack, element{t, f, n})
+	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf))})
 	p.open[t]++
 	p.setFlags(f)
 	p.node = n
 }
+
+// headsWith says whether a heading begins with what comes now: a button there opens what the heading is about, and
+// shows its text.
+func (p *pass) headsWith() bool { return p.kind == heading && len(p.buf) == int(p.cur.start) }
 
 // isShadowRoot reports whether the template that begins is the shadow root of its parent (HTML Standard, 4.12.3), by
 // the attribute, or by the one that browsers knew before.
@@ -120,6 +132,9 @@ func (p *pass) isShadowRoot() bool {
 func (p *pass) pop(t htmlscan.Tag) {
 	if p.open[t] == 0 {
 		return
+	}
+	if top := &p.stack[len(p.stack)-1]; t == htmlscan.Noscript && top.tag == t && top.start <= p.cur.start {
+		p.endBlock() // it stood between blocks; within a paragraph it breaks no line
 	}
 	for {
 		top := p.dropTop()

@@ -64,7 +64,7 @@ func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b
 // isFeed reports whether a body is a sitemap or a feed by its type and, where the type only says XML, by its beginning.
 func isFeed(mt string, body []byte) bool {
 	switch mt {
-	case "application/rss+xml", "application/atom+xml", "application/rdf+xml":
+	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json":
 		return true
 	case "text/html":
 		return maybeFeed(body) && sitemap.SniffFeed(body[:min(len(body), 1024)])

@@ -40,7 +40,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	if (c|h)&atEnd != 0 {
 		c, h = p.ended(c), p.ended(h)
 	}
-	if inText || bytes.HasPrefix(class, []byte("sect")) {
+	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
 		h &^= ownFlags // the id of a section is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
@@ -187,7 +187,7 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 // boilerplateHint judges words that tell of what is not the text.
 func boilerplateHint(w []byte) flags {
 	switch string(w) {
-	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "replies", "kommentare", "kommentar",
+	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "kommentare", "kommentar",
 		"commentaires", "comentarios", "reacties":
 		return comments
 	case "teaser", "teasers":
@@ -196,12 +196,15 @@ func boilerplateHint(w []byte) flags {
 		"mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
-		"footer", "cookie", "cookies", "consent", "gdpr", "copyright", "newsletter", "newsletters", "masthead", "topbar",
-		"onetrust":
+		"footer", "copyright", "masthead", "topbar", "crumbtrail":
 		return suspect | certain
+	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
+		"cookiebanner", "cookiebar":
+		return suspect | certain | notice
 	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related",
 		"relatedposts", "recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
-		"lightbox", "paywall", "regwall", "subscribe", "subscription", "signup", "optin", "cta", "promo", "promos",
+		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
+		"cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
 		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",
 		"toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",
@@ -212,7 +215,7 @@ func boilerplateHint(w []byte) flags {
 		return suspect
 	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side",
 		"aside", "popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental",
-		"complementary":
+		"complementary", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
 		return atEnd
 	}
 	return partHint(w)

@@ -152,13 +152,13 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Br:
 		p.space = true
 	}
-	if t == htmlscan.Input || t == htmlscan.Button {
+	if t == htmlscan.Input || t == htmlscan.Button && !p.headsWith() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
-		if !traits[t].push && p.Attrs() > 0 {
+		if !traits[t].push && t != htmlscan.Pre && p.Attrs() > 0 { // class="brush: js; toolbar: false"
 			p.own = p.hints(t, p.flags) & suspect
 		}
 	}

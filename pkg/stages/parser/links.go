@@ -148,7 +148,7 @@ func isFeedSource(rel, media []byte) bool {
 		return false
 	}
 	switch mediaType(string(htmlscan.Value(media))) {
-	case "application/rss+xml", "application/atom+xml":
+	case "application/rss+xml", "application/atom+xml", "application/feed+json":
 		return true
 	}
 	return false

@@ -16,6 +16,7 @@ type node struct {
 	name      uint16 // tells elements of different classes apart
 	tag       htmlscan.Tag
 	control   bool // has a field or a button right inside
+	holdsMain bool // the main element, or one that is called content and has much of the prose, is inside
 }
 
 // maxNodes bounds the outline: what is deeper or later belongs to the elements around it.
@@ -97,15 +98,45 @@ func (j *judge) settle() {
 	}
 	j.sum(hidden|boilerplate|comments|teaser, 0)
 	frames := j.frames(max(minMain, int32(wrapperShare*float64(j.nodes[0].prose))))
+	j.markHolders()
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
 		n.all |= j.nodes[n.parent].all
-		if n.own&suspect != 0 && (n.own&certain != 0 || !frames.like(n)) {
+		if n.own&notice != 0 && n.words <= noticeLimit(n.tag) {
+			n.all |= notice
+		}
+		if n.own&suspect != 0 && !n.holdsMain && (n.own&certain != 0 || !frames.like(n)) {
 			n.all |= n.own & (suspect | certain)
 		}
 	}
 	for i := range j.blocks {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
+	}
+}
+
+// Words of notices, at most. What is longer may be all that there is: a policy, the page for those without scripts.
+const (
+	consentWords  = 200
+	noscriptWords = 40
+)
+
+func noticeLimit(t htmlscan.Tag) int32 {
+	if t == htmlscan.Noscript {
+		return noscriptWords
+	}
+	return consentWords
+}
+
+// markHolders marks the elements around the main element, and around one that is called content and has much of the
+// page's prose. No sidebar has these inside: class="content-sidebar-wrap" is around both columns.
+func (j *judge) markHolders() {
+	most := max(minMain, int32(wrapperShare*float64(j.nodes[0].prose)))
+	for i := len(j.nodes) - 1; i > 0; i-- {
+		n, up := &j.nodes[i], &j.nodes[j.nodes[i].parent]
+		begins := n.own &^ up.own
+		if n.holdsMain || begins&inMain != 0 || begins&inContent != 0 && begins&certain == 0 && n.prose >= most {
+			up.holdsMain = true
+		}
 	}
 }
 

@@ -27,6 +27,10 @@ func (j *judge) markTeasers() {
 		if b.flags&(hidden|boilerplate) != 0 {
 			continue
 		}
+		if b.kind == pre {
+			end() // a message between the links to the next ones is no teaser
+			continue
+		}
 		if !b.title() {
 			words, since = words+int(b.words-b.linkWords), since+1
 			if words > teaserWords || since > teaserParts {

@@ -17,7 +17,7 @@ func (j *judge) markTopics() {
 		if b.flags&trusts[0].drop != 0 {
 			continue
 		}
-		if j.copyright(b) {
+		if j.copyright(b) || j.signed(b) {
 			b.flags |= aside
 			continue
 		}
@@ -56,6 +56,18 @@ func (j *judge) copyright(b *block) bool {
 		return text[0] == '(' || text[0] >= '0' && text[0] <= '9' || bytes.HasPrefix(text, []byte("©"))
 	}
 	return bytes.HasPrefix(text, []byte("©"))
+}
+
+// signed says whether the block is the line in which a site names the program that it is made with, or what a board
+// shows below each post of a member, set off by a rule of underscores.
+func (j *judge) signed(b *block) bool {
+	text := j.buf[b.start:b.end]
+	const word, rule = "powered by ", "__________"
+	if len(text) <= len(word) || b.words > noticeWords {
+		return false
+	}
+	return text[0] == '_' && bytes.HasPrefix(text, []byte(rule)) || text[0]|0x20 == 'p' &&
+		bytes.EqualFold(text[:len(word)], []byte(word)) && (b.linkWords > 0 || bytes.Contains(text, []byte("©")))
 }
 
 // scope is the element that the heading at i heads: the one around it that holds more than the heading.

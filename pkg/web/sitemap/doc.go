@@ -1,5 +1,5 @@
 // Package sitemap reads sitemaps and feeds as sources of links: XML sitemaps and their indexes (sitemaps.org 0.9),
-// text sitemaps, RSS 0.9x, 1.0 and 2.0, Atom (RFC 4287).
+// text sitemaps, RSS 0.9x, 1.0 and 2.0, Atom (RFC 4287), JSON Feed (jsonfeed.org).
 //
 // Its duties, in order:
 //

@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,17 +14,18 @@ type Kind int
 
 // What a document may be.
 const (
-	Unknown Kind = iota // none of the others: it has no links
-	URLSet              // an XML sitemap
-	Index               // an XML sitemap index: its links are sitemaps
-	Text                // one URL a line
-	RSS                 // RSS 0.91 to 2.0
-	Atom                // Atom 0.3 and 1.0
-	RDF                 // RSS 0.90 and 1.0
+	Unknown  Kind = iota // none of the others: it has no links
+	URLSet               // an XML sitemap
+	Index                // an XML sitemap index: its links are sitemaps
+	Text                 // one URL a line
+	RSS                  // RSS 0.91 to 2.0
+	Atom                 // Atom 0.3 and 1.0
+	RDF                  // RSS 0.90 and 1.0
+	JSONFeed             // JSON Feed 1 and 1.1
 )
 
 func (k Kind) String() string {
-	names := [...]string{"unknown", "urlset", "index", "text", "rss", "atom", "rdf"}
+	names := [...]string{"unknown", "urlset", "index", "text", "rss", "atom", "rdf", "jsonfeed"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
@@ -122,6 +124,9 @@ func (p *parser) document() (Kind, error) {
 		return Unknown, err
 	}
 	head, _ := text.Peek(sniffLen)
+	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
+		return p.feed(text)
+	}
 	if !isMarkup(head) {
 		return p.lines(text)
 	}

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"html"
 	"slices"
 	"sort"
 	"strings"
@@ -26,8 +27,8 @@ const (
 //  2. microdata, then RDFa, by the same rule;
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
-//  4. elements of the text: a link with rel=author; a time element that is marked as the date of publication or change,
-//     and for publication at last the first time element there is.
+//  4. elements of the text: a link with rel=author; a time or abbr element that is marked as the date of publication or
+//     change, and for publication at last the first time element there is.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
 func (d *Data) Facts() Facts {
@@ -36,6 +37,9 @@ func (d *Data) Facts() Facts {
 		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", ")),
 		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
 		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
+	}
+	if strings.Contains(f.Author, "&") {
+		f.Author = html.UnescapeString(f.Author) // in scripts references are none, but many sites write them
 	}
 	f.Author = strings.ToValidUTF8(cut(fold(f.Author), maxAuthorBytes), "\uFFFD")
 	return f
@@ -47,7 +51,7 @@ var (
 	authorMetas   = []string{"article:author", "citation_author", "dcterms.creator", "dc.creator", "parsely-author",
 		"sailthru.author", "author", "byl"}
 	publishedMetas = []string{"article:published_time", "datepublished", "citation_publication_date",
-		"citation_online_date",
+		"citation_online_date", "citation_date",
 		"dcterms.issued", "dcterms.created", "dc.date.issued", "dc.date", "dcterms.date", "parsely-pub-date",
 		"sailthru.date", "pubdate",
 		"publish-date", "date"}
@@ -66,23 +70,49 @@ type node struct {
 func (d *Data) nodes() (all []node) {
 	for _, v := range d.JSONLD {
 		if m, ok := v.(map[string]any); ok {
-			all = append(all, node{texts(m["@type"]), func(key string) any { return m[key] }})
+			all = append(all, nodeOf(m))
+			if main, ok := only(m[mainEntity]).(map[string]any); ok {
+				all = append(all, nodeOf(main))
+			}
 		}
 	}
 	ld := len(all)
 	rankNodes(all[:ld])
 	for _, items := range [][]*Item{d.Microdata, d.RDFa} {
 		for _, it := range items {
-			all = append(all, node{it.Type, func(key string) any {
-				if v := it.Properties[key]; len(v) > 0 {
-					return v
-				}
-				return nil
-			}})
+			all = append(all, nodeOfItem(it))
+			if main, ok := only(it.Properties[mainEntity]).(*Item); ok {
+				all = append(all, nodeOfItem(main))
+			}
 		}
 	}
 	rankNodes(all[ld:])
 	return slices.DeleteFunc(all, func(n node) bool { return n.rank() > 1 })
+}
+
+// mainEntity is what a page says that it is about: the question of a QAPage, the article of a WebPage. A page of many
+// has no author and no date of its own in them.
+const mainEntity = "mainEntity"
+
+// only is the value of a list of one, or v itself.
+func only(v any) any {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+func nodeOf(m map[string]any) node {
+	return node{texts(m["@type"]), func(key string) any { return m[key] }}
+}
+
+func nodeOfItem(it *Item) node {
+	return node{it.Type, func(key string) any {
+		if v := it.Properties[key]; len(v) > 0 {
+			return v
+		}
+		return nil
+	}}
 }
 
 func rankNodes(nodes []node) {
@@ -260,12 +290,12 @@ func firstDate(list ...time.Time) time.Time {
 
 // dateLayouts are tried in order; a date without a zone is taken for UTC.
 var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04", "2006-01-02T15:04:05 Z07:00",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05",
 	"2006-01-02 15:04", time.DateOnly,
 	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123,
 	"Mon, 2 Jan 2006 15:04:05 -0700",
-	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006"}
+	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "January 2, 2006 3:04 PM", "2.1.2006"}
 
 func parseDate(s string) time.Time {
 	if s = fold(s); len(s) < len("2006-01") || len(s) > 64 {

@@ -53,7 +53,11 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		s.author = hasWord(s.attr("rel"), "author")
 	case htmlscan.Other:
 		if strings.EqualFold(string(s.Name()), "time") {
-			s.onTime()
+			s.onTime("datetime")
+		}
+	case htmlscan.Abbr, htmlscan.Span: // as microformats wrote dates before time elements were there, and Blogger does
+		if s.Attrs() > 1 {
+			s.onTime("title")
 		}
 	}
 	for i := range s.Attrs() {
@@ -106,21 +110,24 @@ func (s *scan) endAuthor() {
 	s.author, s.name = false, s.name[:0]
 }
 
-// timeElement is a time element's attributes.
+// timeElement is what a time element says, or an abbr element that is marked as a date.
 type timeElement struct {
 	at      string
 	class   string
 	pubdate bool
 }
 
-func (s *scan) onTime() {
+func (s *scan) onTime(key string) {
 	if len(s.data.times) == maxTimes {
 		return
 	}
-	t := timeElement{at: s.attr("datetime"), class: strings.ToLower(cut(s.attr("class")+" "+s.attr("itemprop"), maxName))}
+	t := timeElement{at: s.attr(key), class: strings.ToLower(cut(s.attr("class")+" "+s.attr("itemprop"), maxName))}
 	for i := range s.Attrs() {
 		n, _ := s.Attr(i)
 		t.pubdate = t.pubdate || string(n) == "pubdate"
+	}
+	if key == "title" && !strings.Contains(t.class, "published") && !strings.Contains(t.class, "updated") {
+		return // an abbreviation like others
 	}
 	if t.at != "" && len(t.at) <= maxName {
 		s.data.times = append(s.data.times, t)

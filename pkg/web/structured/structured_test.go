@@ -92,6 +92,20 @@ func TestFacts(t *testing.T) {
 		"the site's name": {ld(`{"@type":"Organization","author":"Org","datePublished":"2000-01-01"}`), "",
 			time.Time{}, time.Time{}},
 		"nothing": {"<p>by Ann on Monday", "", time.Time{}, time.Time{}},
+		"microformats": {`<abbr title=2001-01-01>x</abbr><div itemscope itemtype=http://schema.org/BlogPosting>` +
+			`<abbr class=published itemprop=datePublished title="2012-06-07T08:00:00Z">8:00 AM</abbr></div>` +
+			`<abbr class=updated title=2012-06-08>x</abbr>`, "", day("2012-06-07").Add(8 * time.Hour), day("2012-06-08")},
+		"a main entity": {ld(`{"@type":"QAPage","mainEntity":[{"@type":"Question","author":{"name":"Jos&eacute;"},` +
+			`"dateCreated":"2020-02-02T01:00+0100"}]}`), "José", day("2020-02-02"), time.Time{}},
+		"a main item": {`<body itemscope itemtype=http://schema.org/WebPage><p itemprop=mainEntity itemscope ` +
+			`itemtype=http://schema.org/Article><i itemprop=author>Mic</i><time itemprop=datePublished datetime=2012-12-12>`,
+			"Mic", day("2012-12-12"), time.Time{}},
+		"many questions": {ld(`{"@type":"FAQPage","mainEntity":[{"@type":"Question","author":"A"},{"@type":"Question"}]}`),
+			"", time.Time{}, time.Time{}},
+		"other dates": {`<meta name=citation_date content=2019/3/5><meta name=revised content=6.3.2019>`, "",
+			day("2019-03-05"), day("2019-03-06")},
+		"a span": {`<span class="date published time" title="2015-04-04T10:00:00+00:00">April 4</span><span class=updated
+			title=soon>x</span>`, "", day("2015-04-04").Add(10 * time.Hour), time.Time{}},
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
 			time.Date(2020, 5, 6, 8, 0, 0, 0, time.UTC), time.Time{}},
 	} {
