@@ -25,6 +25,9 @@ func guessLang(text string) string {
 	if lang := byCommonWords(sample(text, commonSample)); lang != "" {
 		return lang
 	}
+	if japanese(sample(text, commonSample)) {
+		return "ja"
+	}
 	info := whatlanggo.Detect(sample(text, trigramSample))
 	if !info.IsReliable() {
 		return ""
@@ -33,6 +36,24 @@ func guessLang(text string) string {
 		return code
 	}
 	return info.Lang.Iso6393()
+}
+
+// kanaShare is the share of syllables among the characters of a text that make it Japanese. News have a third and more;
+// by trigrams, those with more Chinese characters than syllables are taken for Chinese.
+const kanaShare = 0.1
+
+func japanese(text string) bool {
+	han, kana := 0, 0
+	for _, r := range text {
+		switch {
+		case r < '\u3041':
+		case r <= '\u30FF' && r != '\u30FB':
+			kana++
+		case r >= '\u4E00' && r <= '\u9FFF':
+			han++
+		}
+	}
+	return kana >= minCommonWords && float64(kana) >= kanaShare*float64(han+kana)
 }
 
 // sample takes at most size bytes from a third into the text, past titles and bylines.

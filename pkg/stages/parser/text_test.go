@@ -76,6 +76,14 @@ func TestLanguagesAreToldApart(t *testing.T) {
 		"el": "Το πρόγραμμα διαβάζει τις σελίδες του ιστότοπου και ακολουθεί τους συνδέσμους που βρίσκονται στο κείμενο.",
 		"hr": "Program čita stranice i slijedi poveznice koje se nalaze u tekstu, ali ne ide dalje nego što je dopušteno. " +
 			"Svaka stranica ima svoju adresu.",
+		"ja": strings.Repeat("市議会は二年間の議論の末、新しい橋の建設を承認した。技術者は、古い橋がもう一度の冬に耐えられないと"+
+			"警告していた。", 3),
+		"zh": "市议会在两年的讨论之后批准了新桥的建设方案,工程师曾警告说旧桥无法再承受一个冬天的重型车辆。商品の名前。",
+		"ko": "시의회는 이 년 동안의 토론 끝에 새 다리의 건설을 승인했다. 기술자들은 오래된 다리가 겨울을 견디지 못할 것이라고 했다.",
+		"ar": "وافق المجلس البلدي على بناء الجسر الجديد بعد عامين من النقاش الطويل. كان المهندسون قد حذروا من أن الجسر لن يتحمل.",
+		"he": "מועצת העיר אישרה את בניית הגשר החדש לאחר שנתיים של דיונים ארוכים ושינויים בתוכניות. המהנדסים הזהירו את העיר.",
+		"vi": "Hội đồng thành phố đã phê duyệt việc xây dựng cây cầu mới sau hai năm thảo luận và nhiều lần sửa đổi bản vẽ.",
+		"tr": "Belediye meclisi iki yıl süren tartışmalardan sonra yeni köprünün yapımını onayladı ve bu karar için çok beklendi.",
 	} {
 		if got := guessLang(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -154,6 +154,7 @@ func FuzzParse(f *testing.F) {
 		oneURL, "https://h/1\nhttps://h/2", "<rss><item><link>x</link><guid>http://h/</guid></item></rss>",
 		"<feed xml:base='a'><entry><link href='b'/></entry></feed>", "<rdf:RDF><item rdf:about='http://h/'/></rdf:RDF>",
 		"<sitemapindex><sitemap><loc>x</sitemap>", "\xff\xfe<\x00a\x00", "<urlset>< <url><loc>&x;</loc>", zip(f, oneURL),
+		`{"version":"https://jsonfeed.org/version/1","items":[{"url":"/a"},{"external_url":"b","x":[{"url":1}]}]}`,
 		"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset><![CDATA[", "<?xml version='1.0' encoding='iso-2022-kr'?><rss>\x0e",
 	} {
 		f.Add([]byte(doc))
