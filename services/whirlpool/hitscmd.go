@@ -26,8 +26,7 @@ type hitsFlags struct {
 func newHits() *cobra.Command {
 	f := &hitsFlags{}
 	cmd := &cobra.Command{
-		Use:   "hits",
-		Short: "List the hosts, domains or URLs that the stored pages link to most",
+		Use: "hits", Short: "List the hosts, domains or URLs that the stored pages link to most",
 		Long: `Hits reads the stored pages and counts what their links lead to: by host, registrable domain or URL, whether it
 was crawled or not. A page counts once for each, however often it links to it; OTHERS are pages of other hosts (of a
 domain: of other domains), PAGES stored pages of it. Of more than half a million hosts or URLs the counts of the rare
