@@ -33,8 +33,9 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
 # and in proportion on slower ones.
+# Five parts at once, as a machine of two processors bears them; the sixth, which works, begins when one has ended.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j6 \
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
 		test-race test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-rest
 
 compiler:
