@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +175,7 @@ func (r *rendering) hear(a *asked, answer *render.Answer) {
 		return
 	}
 	var said robots.Directives
-	said.AddTags(http.Header(answer.Header).Values("X-Robots-Tag"), r.req.Agent)
+	said.AddTags(answer.Header.Values("X-Robots-Tag"), r.req.Agent)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.silent[a.network] = said.NoFollow

@@ -139,13 +139,14 @@ func (c *pairCount) from(a, b byte) (n int) {
 	return n
 }
 
-func in(a, b byte) func(byte) bool { return func(c byte) bool { return c >= a && c <= b } }
+// upTo says of octets whether they are 0xA1 to last.
+func upTo(last byte) func(byte) bool { return func(c byte) bool { return c >= 0xA1 && c <= last } }
 
 func never(byte) bool { return false }
 
 // guessPairs guesses an encoding of two octets a character.
 func guessPairs(body []byte) string {
-	euc := walk(body, in(0xA1, 0xFE), in(0xA1, 0xFE), never, func(a, _ byte) bool { return a == 0xA4 || a == 0xA5 })
+	euc := walk(body, upTo(0xFE), upTo(0xFE), never, func(a, _ byte) bool { return a == 0xA4 || a == 0xA5 })
 	if euc.good() {
 		text := euc.from(0xB0, 0xF7)
 		switch {
@@ -159,12 +160,12 @@ func guessPairs(body []byte) string {
 		return "gbk"
 	}
 	sjis := walk(body, func(c byte) bool { return c >= 0x81 && c <= 0x9F || c >= 0xE0 && c <= 0xFC },
-		func(c byte) bool { return c >= 0x40 && c <= 0xFC && c != 0x7F }, in(0xA1, 0xDF),
+		func(c byte) bool { return c >= 0x40 && c <= 0xFC && c != 0x7F }, upTo(0xDF),
 		func(a, b byte) bool { return a == 0x82 && b >= 0x9F && b <= 0xF1 || a == 0x83 && b <= 0x96 })
 	if sjis.good() && 5*sjis.kana > sjis.pairs {
 		return "shift_jis"
 	}
-	big5 := walk(body, in(0xA1, 0xF9), func(c byte) bool { return c >= 0x40 && c <= 0x7E || c >= 0xA1 && c <= 0xFE },
+	big5 := walk(body, upTo(0xF9), func(c byte) bool { return c >= 0x40 && c <= 0x7E || c >= 0xA1 && c <= 0xFE },
 		never, func(_, _ byte) bool { return false })
 	if big5.good() && 6*big5.lowTrails > big5.pairs && 5*big5.from(0xA1, 0xC6) > 4*big5.pairs {
 		return "big5"

@@ -55,15 +55,15 @@ func (p *parser) feed(text *bufio.Reader) (Kind, error) {
 		if err == nil {
 			err = f.token(tok)
 		}
-		if err != nil || f.kind == Unknown && f.at(2, "items") {
+		if err != nil || f.kind == Unknown && f.inItems(2) {
 			return f.kind, err
 		}
 	}
 }
 
-// at says whether the reading is so deep, below that member of the feed.
-func (f *jsonFeed) at(depth int, member string) bool {
-	return len(f.open) == depth && f.open[0].object && f.open[0].key == member
+// inItems says whether the reading is so deep, below the items of the feed.
+func (f *jsonFeed) inItems(depth int) bool {
+	return len(f.open) == depth && f.open[0].object && f.open[0].key == "items"
 }
 
 func (f *jsonFeed) token(tok json.Token) error {
@@ -91,13 +91,13 @@ func (f *jsonFeed) delim(d json.Delim) error {
 		if len(f.open) == f.p.limits.MaxDepth {
 			return ErrTooDeep
 		}
-		if f.at(2, "items") {
+		if f.inItems(2) {
 			f.link, f.ext = Link{Priority: DefaultPriority}, ""
 		}
 		f.open = append(f.open, container{object: d == '{'})
 		return nil
 	}
-	item := f.at(3, "items")
+	item := f.inItems(3)
 	f.open = f.open[:len(f.open)-1]
 	if len(f.open) > 0 {
 		f.open[len(f.open)-1].named = false
@@ -116,7 +116,7 @@ func (f *jsonFeed) member(key, val string) {
 	switch {
 	case len(f.open) == 1 && key == "version" && strings.HasPrefix(val, "https://jsonfeed.org/version/"):
 		f.kind = JSONFeed
-	case !f.at(3, "items"):
+	case !f.inItems(3):
 	case key == "url":
 		f.link.URL = val
 	case key == "external_url":
