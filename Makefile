@@ -17,7 +17,9 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting test-cluster-kills test-cluster-waits test-cluster-others compiler tested test-short lint api fuzz bench bench-large bench-peers simulate clean studio studio-check studio-e2e
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler tested test-short
+.PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
+.PHONY: clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets

@@ -19,8 +19,8 @@ func benchPostgres(use, short string,
 		Use:   use,
 		Short: short,
 		Long: short +
-			`, at 10^5, 10^6 … rows up to --n. It makes a database of its own on the server and drops it in the end. With 10^7 rows that takes
-minutes and gigabytes.`,
+			", at 10^5, 10^6 … rows up to --n. It makes a database of its own on the server and drops it in the end. With " +
+			"10^7 rows that takes minutes and gigabytes.",
 		Args: cobra.NoArgs,
 		RunE: failing(func(cmd *cobra.Command, _ []string) error {
 			if server == "" {

@@ -57,7 +57,8 @@ async function look(page, name) {
   await page.screenshot({ path, fullPage: false });
   shots.push(name);
   await page.evaluate(axe);
-  const result = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), name.includes(".dark.") ? colours : all);
+  const rules = name.includes(".dark.") ? colours : all;
+  const result = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules);
   checked++;
   for (const v of result.violations) {
     faults.push(`${name}: axe ${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.target.join(" ") + (n.any[0] ? ` (${n.any[0].message})` : "")).join("; ")}`);

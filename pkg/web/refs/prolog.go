@@ -41,7 +41,7 @@ func upTo(text []byte, mark string) int {
 // doctype is how long a document type declaration is, with its internal subset in brackets.
 func doctype(text []byte) int {
 	end := upTo(text, ">")
-	if open := bytes.IndexByte(text, '['); open >= 0 && open < end {
+	if open := bytes.IndexByte(text[:end], '['); open >= 0 {
 		inner := open + upTo(text[open:], "]")
 		return inner + upTo(text[inner:], ">")
 	}

@@ -1,10 +1,12 @@
 package refs_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/refs"
 )
@@ -132,6 +134,20 @@ func TestStyleSheetsOfXML(t *testing.T) {
 		})
 		if got := strings.Join(found, " ") + " " + string(out); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// What stands before the root element must not cost more than its size explains: 4 MB take some ms when linear, and
+// minutes when not.
+func TestHostilePrologsTakeLinearTime(t *testing.T) {
+	const size = 4 << 20
+	for _, unit := range []string{"<!>", "<!", "<![", "<!a[]>", "<?x?>", "<?", "<!-- -->", "<!--",
+		"<?xml-stylesheet href=?>", "<?xml-stylesheet a='b' "} {
+		doc, start := bytes.Repeat([]byte(unit), size/len(unit)), time.Now()
+		refs.HTML(doc, refs.Options{XHTML: true}, upper)
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("%s: %v for %d MB", unit, d, size>>20)
 		}
 	}
 }

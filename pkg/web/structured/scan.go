@@ -110,7 +110,7 @@ func (s *scan) endAuthor() {
 	s.author, s.name = false, s.name[:0]
 }
 
-// timeElement is what a time element says, or an abbr element that is marked as a date.
+// timeElement is what a time element says, or an abbr or span element that is marked as a date.
 type timeElement struct {
 	at      string
 	class   string
