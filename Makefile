@@ -17,7 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler tested test-short
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler compiled tested
+.PHONY: test-short
 .PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
@@ -47,6 +48,11 @@ compiler:
 TESTED := $(CURDIR)/$(BIN)/tested
 tested:
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
+
+# What go test compiles before it links, so that tests which run later need not wait for it.
+compiled: compiler
+	CGO_ENABLED=1 $(GO) list -race -export -test -deps $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
+	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
@@ -120,11 +126,12 @@ studio-check: ## build the studio twice: the same bytes, those that are committe
 	git diff --exit-code -- pkg/studio/dist
 	cd studio && node pack.mjs check
 
-# SHOTS is where the screenshots go.
-SHOTS ?= $(CURDIR)/studio/shots
+# SHOTS is where the screenshots go. ROUNDS names themes and sizes (studio/e2e/run.mjs); all four where it is empty.
+SHOTS  ?= $(CURDIR)/studio/shots
+ROUNDS ?=
 studio-e2e: tested ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
 	deploy/studio/need
-	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(TESTED)/whirlpool $(SHOTS)
+	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(TESTED)/whirlpool $(SHOTS) $(ROUNDS)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \

@@ -1,4 +1,5 @@
 // The pages Users and keys and Audit log, with people that no issuer signed in here.
+import { load } from "./world.mjs";
 const ago = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const full = {
   "**/api/v1/users": { items: [
@@ -23,15 +24,13 @@ const empty = { "**/api/v1/users": { items: [] }, "**/api/v1/quotas": { items: [
 export async function accessPages(page, srv, look, name) {
   for (const [answers, state] of [[full, "access"], [empty, "access-empty"]]) {
     for (const [where, body] of Object.entries(answers)) await page.route(where, (r) => r.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(body) }));
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/access`);
+    await load(page, srv, "#/access");
     await page.waitForTimeout(500);
     await look(page, name(state));
     for (const where of Object.keys(answers)) await page.unroute(where);
   }
   for (const [state, query] of [["audit", ""], ["audit-none", "?actor=nobody-at-all"]]) {
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/audit${query}`);
+    await load(page, srv, `#/audit${query}`);
     await page.waitForTimeout(500);
     await look(page, name(state));
   }

@@ -1,4 +1,5 @@
 // The page Alerts in its states. What fires is made up, as that takes crawls that fail.
+import { load } from "./world.mjs";
 const ago = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const tries = [
   { at: ago(12), error: "the receiver answered 500", answer: "try later", took_ms: 31 },
@@ -30,8 +31,7 @@ export async function alertPages(page, srv, look, name) {
   for (const [answers, views] of [[full, { alerts: "", "alert-rule": "?rule=failed", "alert-channel": "?channel=ops", "alert-mail": "?channel=mail", delivery: "?delivery=dl_1" }], [empty, { "alerts-empty": "", "alert-new-rule": "?rule=%2B" }]]) {
     for (const [where, body] of Object.entries(answers)) await page.route(where, (r) => r.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(body) }));
     for (const [state, query] of Object.entries(views)) {
-      await page.goto("about:blank");
-      await page.goto(`${srv.origin}/#/alerts${query}`);
+      await load(page, srv, `#/alerts${query}`);
       await page.waitForTimeout(500);
       await look(page, name(state));
     }

@@ -1,5 +1,6 @@
 // The page of freshness in its states. The figures are made up: the crawl of the other pages visits each URL once, which
 // is the empty state. Nothing but that one answer is.
+import { load } from "./world.mjs";
 const now = Date.now();
 const iso = (ms) => new Date(now + ms).toISOString();
 const rates = [[0, 0.25, 12, 0.31], [0.25, 1, 160, 0.52], [1, 3, 410, 0.7], [3, 10, 1250, 0.84], [10, 30, 5120, 0.93], [30, 100, 2300, 0.97], [100, 0, 0, 0]];
@@ -29,8 +30,7 @@ export async function freshnessPages(page, srv, id, look, name) {
   const where = "**/api/v1/executions/*/freshness";
   const open = async (state, handle) => {
     if (handle) await page.route(where, handle);
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/x/${id}/freshness`);
+    await load(page, srv, `#/x/${id}/freshness`);
     await page.waitForTimeout(400);
     await look(page, name(state));
     await page.unroute(where);

@@ -1,6 +1,7 @@
 // The page of the plug-ins: full and empty ones, and a plug-in that is pushed, approved and disabled.
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
+import { load } from "./world.mjs";
 
 const ago = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
 const one = (use, more) => ({ use, name: use.split("@")[0], version: use.split("@")[1], tier: "wasm", summary: "Reads prices from the tables of shops, in the currency that the page names", serves: [{ point: "document" }], limits: {}, config: {}, digest: "sha256:" + "9f".repeat(32), pushed: ago(90), trust: { level: "unsigned", usable: false, wants: "approve it" }, ...more });
@@ -24,8 +25,7 @@ const states = {
 export async function pluginPages(page, srv, look, name) {
   for (const [state, body] of Object.entries(states)) {
     await page.route("**/api/v1/plugins", (r) => r.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(body) }));
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/plugins`);
+    await load(page, srv, "#/plugins");
     await page.waitForTimeout(500);
     await look(page, name(state));
     await page.unroute("**/api/v1/plugins");

@@ -1,5 +1,6 @@
 // The page of renders in its states. What renders brought is made up: the crawl of the other pages needs no browser of
 // its own. Nothing but that one answer is.
+import { load } from "./world.mjs";
 const template = (host, n, rest) => ({
   host, template: n.toString(16).padStart(16, "0"), shape: "/react/N", state: "keep", since: new Date(Date.now() - 3e6).toISOString(), sent: 12, renders: 12, gained: 12, failed: 0,
   links: 148, text: 92_000, cpu_ms: 7400, wall_ms: 9100, seconds_per_link: 0.05, sentence: "template /react/N pays since 2026-11-20 10:00: 12 of 12 renders gained", ...rest,
@@ -23,8 +24,7 @@ export async function renderings(page, srv, id, look, name) {
   const where = "**/api/v1/executions/*/rendering";
   const open = async (state, handle) => {
     if (handle) await page.route(where, handle);
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/x/${id}/rendering`);
+    await load(page, srv, `#/x/${id}/rendering`);
     await page.waitForTimeout(400);
     await look(page, name(state));
     await page.unroute(where);
@@ -46,8 +46,7 @@ export async function screenshots(page, srv, id, record, look, name) {
   });
   const open = async (state, handle) => {
     await page.route(where + "/screenshot", handle);
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/x/${id}/records?record=${encodeURIComponent(record)}`);
+    await load(page, srv, `#/x/${id}/records?record=${encodeURIComponent(record)}`);
     const shot = page.getByText("Rendered", { exact: true });
     await shot.waitFor();
     await shot.scrollIntoViewIfNeeded();
@@ -66,8 +65,7 @@ export async function renderingOfAReader(page, srv, id, look, name, faults) {
   const where = "**/api/v1/executions/*/rendering**";
   let asked = 0;
   await page.route(where, (r) => (r.request().method() === "POST" ? (asked++, r.fulfill(fault)) : r.fulfill(json(200, some))));
-  await page.goto("about:blank");
-  await page.goto(`${srv.origin}/#/x/${id}/rendering`);
+  await load(page, srv, `#/x/${id}/rendering`);
   await page.getByRole("button", { name: "never", exact: true }).first().click({ force: true });
   await look(page, name("rendering-no-rights"));
   if (asked) faults.push("flow: a reader switched a template");

@@ -1,9 +1,10 @@
 // Opens every page of the studio in every state, light and dark, wide and narrow, in a real browser over a running
 // crawl; checks accessibility with axe, that nothing is asked of another origin, and goes through what people do.
 //
-//   node e2e/run.mjs PROGRAM OUT
+//   node e2e/run.mjs PROGRAM OUT [ROUND...]
 //
-// PROGRAM is a whirlpool program; screenshots and a contact sheet go to the folder OUT.
+// PROGRAM is a whirlpool program; screenshots and a contact sheet go to the folder OUT. A ROUND opens all pages in one
+// theme and one size of the window: light.wide, light.narrow, dark.wide, dark.narrow; all four where none is named.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -16,15 +17,17 @@ import { pluginPages, pushing } from "./plugins.mjs";
 import { renderingOfAReader, renderings, screenshots, switching } from "./rendering.mjs";
 import { schedulePages, scheduling } from "./schedules.mjs";
 import { strangers } from "./strangers.mjs";
-import { api, browser, serve, until, web } from "./world.mjs";
+import { api, browser, load, serve, until, web } from "./world.mjs";
 
-const [exe, out] = process.argv.slice(2);
-if (!exe || !out) throw new Error("usage: node e2e/run.mjs PROGRAM OUT");
+const [exe, out, ...named] = process.argv.slice(2);
+if (!exe || !out) throw new Error("usage: node e2e/run.mjs PROGRAM OUT [ROUND...]");
+const every = ["light.wide", "dark.wide", "light.narrow", "dark.narrow"];
+const rounds = named.length ? named : every;
+for (const r of rounds) if (!every.includes(r)) throw new Error(`no such round: ${r}; there are ${every.join(", ")}`);
 mkdirSync(out, { recursive: true });
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
-const themes = ["light", "dark"];
 const faults = [];
 const shots = [];
 const foreign = new Set();
@@ -45,11 +48,16 @@ async function context(theme, size) {
   return c;
 }
 
-// A dark page is the light one in other colours: of axe it needs the rules about colours alone, which halves the time.
+// A dark page is the light one in other colours: beside that one it needs the rules of axe about colours alone.
 const all = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
 const colours = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
 
-async function look(page, name) {
+function rulesOf(name) {
+  const [, theme, size] = name.split(".");
+  return theme === "dark" && rounds.includes(`light.${size}`) ? colours : all;
+}
+
+async function look(page, name, rules = rulesOf(name)) {
   await page.waitForLoadState("load");
   await page.waitForFunction(() => document.querySelector("h1, main") && !document.querySelector(".skeleton"), null, { timeout: 20_000 }).catch(() => {});
   await page.evaluate(() => document.fonts.ready);
@@ -57,7 +65,6 @@ async function look(page, name) {
   await page.screenshot({ path, fullPage: false });
   shots.push(name);
   await page.evaluate(axe);
-  const rules = name.includes(".dark.") ? colours : all;
   const result = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules);
   checked++;
   for (const v of result.violations) {
@@ -70,7 +77,7 @@ async function look(page, name) {
 try {
   const first = await context("light", "wide");
   const page = await first.newPage();
-  const told = { exe, net, srv, page, api: api(first, srv.origin), until, shot: (name) => look(page, name), out };
+  const told = { exe, net, srv, page, api: api(first, srv.origin), until, shot: (name) => look(page, name, all), out };
   await page.goto(srv.link);
   await until("the empty studio", () => page.getByRole("heading", { name: "What shall be crawled?" }).isVisible());
   const x = await flows(told, faults);
@@ -122,8 +129,7 @@ try {
     await c.addCookies(cookies);
     const p = await c.newPage();
     for (const [name, hash] of Object.entries(pages)) {
-      await p.goto("about:blank");
-      await p.goto(srv.origin + "/" + hash);
+      await load(p, srv, hash);
       await look(p, `${name}.${theme}.${size}`);
     }
     await renderings(p, srv, x.first, look, (state) => `${state}.${theme}.${size}`);
@@ -136,8 +142,7 @@ try {
     // Loading: the answers are held. Error: they fail. Disconnected: the server is away.
     const state = async (name, handle) => {
       await p.route("**/api/v1/executions**", handle);
-      await p.goto("about:blank");
-      await p.goto(srv.origin + "/#/");
+      await load(p, srv, "#/");
       await p.waitForTimeout(400);
       await look(p, `${name}.${theme}.${size}`);
       await p.unroute("**/api/v1/executions**");
@@ -160,15 +165,13 @@ try {
     await look(q, `no-rights.${theme}.${size}`);
     await renderingOfAReader(q, srv, x.first, look, (state) => `${state}.${theme}.${size}`, faults);
     await r.clearCookies();
-    await q.goto("about:blank");
-    await q.goto(srv.origin + "/#/");
+    await load(q, srv, "#/");
     await look(q, `sign-in.${theme}.${size}`);
-    await q.goto("about:blank");
-    await q.goto(srv.origin + "/#/?signin=no-role");
+    await load(q, srv, "#/?signin=no-role");
     await look(q, `sign-in-refused.${theme}.${size}`);
     await r.close();
   };
-  await Promise.all(themes.flatMap((theme) => Object.keys(sizes).map((size) => round(theme, size))));
+  await Promise.all(rounds.map((r) => round(...r.split("."))));
   await sheet();
 } catch (e) {
   faults.push(`ended early: ${e.stack ?? e}`);
@@ -183,7 +186,7 @@ try {
 async function sheet() {
   const names = [...new Set(shots.map((s) => s.split(".")[0]))];
   const cells = names
-    .map((n) => `<h2>${n}</h2><div>${["light.wide", "dark.wide", "light.narrow", "dark.narrow"].filter((v) => shots.includes(`${n}.${v}`)).map((v) => `<img class="${v.split(".")[1]}" src="${n}.${v}.png">`).join("")}</div>`)
+    .map((n) => `<h2>${n}</h2><div>${every.filter((v) => shots.includes(`${n}.${v}`)).map((v) => `<img class="${v.split(".")[1]}" src="${n}.${v}.png">`).join("")}</div>`)
     .join("");
   writeFileSync(join(out, "sheet.html"), `<style>body{font:14px sans-serif;margin:24px;background:#888}div{display:flex;gap:12px;align-items:start}img.wide{width:560px}img.narrow{width:180px}</style>${cells}`);
   const p = await chrome.newPage({ viewport: { width: 1560, height: 1000 } });

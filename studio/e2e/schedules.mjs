@@ -1,9 +1,9 @@
 // The schedules of a workflow: the form tells the next five times, and what became of slots is told.
+import { load } from "./world.mjs";
 
 /** A person runs a workflow by the clock. */
 export async function scheduling(page, srv, slug, until, faults) {
-  await page.goto("about:blank");
-  await page.goto(`${srv.origin}/#/w/${slug}`);
+  await load(page, srv, `#/w/${slug}`);
   await page.getByRole("button", { name: "Run it by the clock" }).click();
   const panel = page.getByRole("complementary", { name: "Details" });
   const words = (text) => until(`the words "${text}"`, () => panel.getByText(text).first().isVisible());
@@ -34,8 +34,7 @@ export async function schedulePages(page, srv, slug, look, name) {
   };
   for (const [where, body] of Object.entries(answers)) await page.route(where, (r) => r.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(body) }));
   for (const [state, query] of [["schedules", ""], ["schedule", "?schedule=sc_1"], ["schedule-change", "?schedule=sc_1&change=1"], ["schedule-new", "?schedule=new"]]) {
-    await page.goto("about:blank");
-    await page.goto(`${srv.origin}/#/w/${slug}${query}`);
+    await load(page, srv, `#/w/${slug}${query}`);
     await page.waitForTimeout(700);
     await look(page, name(state));
   }

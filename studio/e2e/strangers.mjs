@@ -4,7 +4,7 @@
 //   node e2e/strangers.mjs PROGRAM     alone
 import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
-import { api, browser, serve, until, web } from "./world.mjs";
+import { api, browser, load, serve, until, web } from "./world.mjs";
 
 const order = ["anyone", "viewer", "user", "operator", "admin"];
 const wanted = 20;
@@ -70,16 +70,14 @@ async function addresses(context, srv, role, faults) {
     if (r.status() === 403) seen.push(u.pathname);
   });
   for (const [hash, path] of [["#/audit", "/api/v1/audit"], ["#/access", "/api/v1/users"]]) {
-    await page.goto("about:blank");
     const answered = page.waitForResponse((r) => new URL(r.url()).pathname === path, { timeout: 15_000 }).catch(() => null);
-    await page.goto(srv.origin + "/" + hash);
+    await load(page, srv, hash);
     if (!(await answered) && (await page.getByText("needs the role").count()) === 0 && (await page.locator("table tbody tr").count()) > 0) {
       faults.push(`strangers: ${role} sees rows on ${hash}`);
     }
   }
   // What the page does not let them press is refused by the server, too: the button is pressed by force.
-  await page.goto("about:blank");
-  await page.goto(srv.origin + "/#/settings");
+  await load(page, srv, "#/settings");
   const change = page.getByRole("button", { name: "Change" }).first();
   await change.waitFor();
   if ((await change.getAttribute("aria-disabled")) !== "true") faults.push(`strangers: ${role} may press "Change" on the settings`);

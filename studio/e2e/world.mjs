@@ -82,6 +82,13 @@ export function api(context, origin) {
   };
 }
 
+let loads = 0;
+
+/** Loads a page of the studio anew. Another query makes it another document; by way of about:blank each would get a renderer process of its own, which costs half a second. */
+export function load(page, srv, hash) {
+  return page.goto(`${srv.origin}/?load=${++loads}${hash}`);
+}
+
 /** Waits until something is true, looking again and again. */
 export async function until(what, look, limit = 120_000) {
   const end = Date.now() + limit;
