@@ -85,7 +85,7 @@ func newRoot() *cobra.Command {
 	addGroup(root, groupLook, newTry(), newPreview(), newExtract(), newStatus(), newJobs(), newExplain(), newAudit(),
 		newRepair())
 	addGroup(root, groupLook, newExport(), newReport(), newIndex(), newSearch(), newLog(), newHits(), newNear(),
-		newReplay(), newRing())
+		newReplay(), newRing(), newLedger())
 	addGroup(root, groupServer, newWorkflow(), newExec(), newApply(), newSchedule(), newAlert(), newAgents(),
 		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())

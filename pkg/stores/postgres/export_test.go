@@ -132,3 +132,28 @@ const (
 	OpenRangesSQL  = openRangesSQL
 	RangesSettings = rangesSettings
 )
+
+// MoveLedgerBy is MoveLedger in batches of some rows; after is called after each of its statements, and may end it.
+func MoveLedgerBy(ctx context.Context, cfg Config, to []string, rows int, tell func(string),
+	after func(what string) error) error {
+	return (&mover{cfg: cfg, urls: to, rows: rows, tell: tell, after: after}).run(ctx)
+}
+
+// PlaceOf is which of n servers has a host, as columns have it.
+func PlaceOf(host int64, n int) int { return placeOf(uint64(host)^1<<63, n) }
+
+// Placings says of each table whether it is on the main server alone.
+func Placings() map[string]bool {
+	out := map[string]bool{}
+	for table, of := range placings {
+		out[table] = of == onMain
+	}
+	return out
+}
+
+// Misplace makes moves take a table for one of the main server, until restore is called.
+func Misplace(table string) (restore func()) {
+	was := placings[table]
+	placings[table] = onMain
+	return func() { placings[table] = was }
+}

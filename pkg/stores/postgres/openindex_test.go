@@ -17,7 +17,7 @@ import (
 )
 
 // olderSQL makes the schema that of the version before, but for ledger_servers, which the stores of these tests read.
-const olderSQL = `DROP TABLE agents, program_settings, held_hosts, guest_turns; DROP INDEX urls_open; DELETE FROM goose_db_version WHERE version_id >= 24`
+const olderSQL = `DROP TABLE agents, program_settings, held_hosts, guest_turns, ledger_move, ledger_moved; DROP INDEX urls_open; DELETE FROM goose_db_version WHERE version_id >= 24`
 
 const (
 	validIndexes = `SELECT count(*) FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid WHERE h.inhparent = to_regclass('urls_open') AND i.indisvalid`

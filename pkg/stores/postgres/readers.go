@@ -68,6 +68,10 @@ var recountSQL = `
 			GROUP BY verdict, kind, status, reason) d`, "n", "true") + `
 	) c GROUP BY counter, coalesce(arg, '')`
 
+// recountTalliesSQL makes the tallies of a job, of which there are none.
+var recountTalliesSQL = `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (` + recountSQL +
+	`) AS c (counter, arg, n)`
+
 // Recount counts a job's rows for an audit; it reads the whole job. stood is the Tally of the same snapshot: of each
 // server, one.
 func (u *URLs) Recount(ctx context.Context, job crawl.JobID) (counted, stood crawl.Tally, err error) {
@@ -115,8 +119,7 @@ func (u *URLs) countAgain(ctx context.Context, job crawl.JobID) error {
 			if _, err := tx.Exec(ctx, `DELETE FROM tallies WHERE job = $1`, number); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, `INSERT INTO tallies (job, shard, counter, arg, n) SELECT $1, 0, c.* FROM (`+recountSQL+
-				`) AS c (counter, arg, n)`, number)
+			_, err := tx.Exec(ctx, recountTalliesSQL, number)
 			return err
 		})
 	})

@@ -12,12 +12,13 @@ import (
 var ErrLedger = errors.New("the ledger is not on these servers")
 
 // Each server of a ledger knows its place and its cluster, and the main server knows each of them. The list is made
-// while there are no jobs, and stays: a program with another one, or with an empty database in the place of one that
-// was lost, does not start.
+// while there are no jobs, and stays until MoveLedger makes another one: a program with another one, or with an empty
+// database in the place of one that was lost, does not start.
 const (
 	joinSQL = `INSERT INTO ledger_servers (place, cluster, servers)
 		SELECT $1, coalesce(nullif($2::text, '')::uuid, gen_random_uuid()), $3
-		WHERE NOT EXISTS (SELECT FROM urls) AND NOT EXISTS (SELECT FROM jobs WHERE $1 = 0) ON CONFLICT DO NOTHING`
+		WHERE NOT EXISTS (SELECT FROM urls) AND NOT EXISTS (SELECT FROM jobs WHERE $1 = 0) AND NOT EXISTS (SELECT FROM ledger_move)
+		ON CONFLICT DO NOTHING`
 	joinedSQL = `SELECT cluster::text, servers, server::text FROM ledger_servers WHERE place = $1`
 	enlistSQL = `INSERT INTO ledger_list (place, server) SELECT $1, $2::text::uuid WHERE NOT EXISTS (SELECT FROM jobs)
 		ON CONFLICT DO NOTHING`
@@ -27,7 +28,7 @@ const (
 // membership is what a database says of itself.
 type membership struct {
 	cluster, server string
-	servers         int // 0: it is no server of a ledger, and its ledger is on no other
+	servers         int // 0: it is no server of a ledger, and its ledger is on no other; beingMoved: see there
 }
 
 // enlist makes the databases what the configuration says that they are, if they are new, and fails if they are others.
@@ -104,9 +105,16 @@ func (s *Store) listed(ctx context.Context, place int, server string) (listed st
 	return listed, err
 }
 
+// beingMoved is how many servers the ledger is on while it is moved to others: no list has so many.
+const beingMoved = -1
+
 // notBegunSo is the error of a main server whose ledger was begun on another number of servers.
 func (s *Store) notBegunSo(begun int) error {
-	if begun == 0 {
+	switch begun {
+	case beingMoved:
+		return fmt.Errorf("%w: that of %s is being moved to others: run `whirlpool ledger move` again, as it was begun, to "+
+			"bring that to its end", ErrLedger, s.address())
+	case 0:
 		return fmt.Errorf("%w: %s has a ledger of its own, and postgres.ledger names %d servers: "+
 			"leave it empty, or begin with new databases", ErrLedger, s.address(), len(s.cfg.Ledger))
 	}

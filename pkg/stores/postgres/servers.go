@@ -19,9 +19,12 @@ import (
 // at returns the server with the rows of a key.
 func (s *Store) at(k weburl.Key) *Store { return s.ledger[s.place(k.Host())] }
 
-// place returns which server has a host: of n servers, server i has the hosts from i·2^64/n on.
-func (s *Store) place(host uint64) int {
-	hi, _ := bits.Mul64(host, uint64(len(s.ledger)))
+// place returns which server has a host.
+func (s *Store) place(host uint64) int { return placeOf(host, len(s.ledger)) }
+
+// placeOf returns which of n servers has a host: server i has those from i·2^64/n on.
+func placeOf(host uint64, n int) int {
+	hi, _ := bits.Mul64(host, uint64(n))
 	return int(hi)
 }
 
@@ -119,12 +122,14 @@ func (s *Store) inRanges(in []weburl.KeyRange, each func(at *Store, in []weburl.
 }
 
 // firstOf is the first host of a server; 0 for the one after the last.
-func (s *Store) firstOf(place int) uint64 {
-	n := uint64(len(s.ledger))
-	if uint64(place) == n {
+func (s *Store) firstOf(place int) uint64 { return firstHost(place, len(s.ledger)) }
+
+// firstHost is firstOf of n servers.
+func firstHost(place, n int) uint64 {
+	if place == n {
 		return 0
 	}
-	first, rest := bits.Div64(uint64(place), 0, n)
+	first, rest := bits.Div64(uint64(place), 0, uint64(n))
 	if rest > 0 {
 		first++
 	}

@@ -53,7 +53,11 @@ func openServer(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.New("postgres URL cannot be read")
 	}
-	s := &Store{cfg: cfg, log: cfg.log()}
+	return connect(ctx, cfg, pc)
+}
+
+func connect(ctx context.Context, cfg Config, pc *pgxpool.Config) (s *Store, err error) {
+	s = &Store{cfg: cfg, log: cfg.log()}
 	if !cfg.SkipSchema {
 		if err := migrate(ctx, pc.ConnConfig, s.log); err != nil {
 			return nil, err
