@@ -192,7 +192,7 @@ func readJob(t *testing.T, s *postgres.Store, job crawl.JobID, urls []weburl.URL
 	var hosts []uint64
 	for _, u := range urls {
 		keys, hosts = append(keys, u.Key()), append(hosts, hostOfKey(u.Key()))
-		target, found, err := s.Redirects().Target(ctx, job, u.Key())
+		target, found, err := s.Redirects().Target(ctx, job, u)
 		put("target of "+u.String(), fmt.Sprint(target, found), err)
 	}
 	tally, err := s.URLs().Tally(ctx, job)
