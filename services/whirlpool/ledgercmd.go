@@ -75,7 +75,7 @@ func moveLedger(cmd *cobra.Command, cfg *process.Config, to []string) error {
 	if list == "" {
 		list = "nothing"
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Before the programs start, on all nodes: POSTGRES_LEDGER (postgres.ledger) must be "+
-		"%s\n", list)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Before the programs start, on all nodes: POSTGRES_LEDGER (postgres.ledger) must "+
+		"be %s\n", list)
 	return err
 }

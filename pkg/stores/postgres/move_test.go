@@ -160,13 +160,14 @@ func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
 			var left atomic.Int64
 			left.Store(int64(ended/3 + 1))
 			var last atomic.Value
-			err = postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, func(what string) error {
-				if left.Add(-1) > 0 {
-					return nil
-				}
-				last.CompareAndSwap(nil, what)
-				return errKilled
-			})
+			err = postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet,
+				func(what string) error {
+					if left.Add(-1) > 0 {
+						return nil
+					}
+					last.CompareAndSwap(nil, what)
+					return errKilled
+				})
 			if err == nil || last.Load() == "the mark is removed" {
 				break
 			}
@@ -196,10 +197,11 @@ func TestMoveInAProcess(t *testing.T) {
 		t.Skip("this is a part of another test")
 	}
 	cfg := spreadOver{lists[0], strings.Fields(lists[1])}.config()
-	check(t, postgres.MoveLedgerBy(t.Context(), cfg, strings.Fields(lists[2]), smallBatch, quiet, func(what string) error {
-		_, err := fmt.Println("after:", what)
-		return err
-	}))
+	check(t, postgres.MoveLedgerBy(t.Context(), cfg, strings.Fields(lists[2]), smallBatch, quiet,
+		func(what string) error {
+			_, err := fmt.Println("after:", what)
+			return err
+		}))
 }
 
 // A process that is killed leaves statements under way: the next waits for their end.
@@ -249,13 +251,14 @@ func TestAMoveWaitsForAServerThatIsAway(t *testing.T) {
 	away := lists[1].ledger[1]
 	name, _, _ := strings.Cut(away[strings.LastIndex(away, "/")+1:], "?")
 	var copied atomic.Int64
-	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet, func(what string) error {
-		if what == "rows are copied" && copied.Add(1) == 5 {
-			execute(t, lists[0].main, fmt.Sprintf(`ALTER DATABASE %s ALLOW_CONNECTIONS false;
+	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet,
+		func(what string) error {
+			if what == "rows are copied" && copied.Add(1) == 5 {
+				execute(t, lists[0].main, fmt.Sprintf(`ALTER DATABASE %s ALLOW_CONNECTIONS false;
 				SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'`, name, name))
-		}
-		return nil
-	})
+			}
+			return nil
+		})
 	if err == nil || !strings.Contains(err.Error(), "run the command again") {
 		t.Fatalf("a server is away: %v", err)
 	}
@@ -271,12 +274,13 @@ func TestAMoveWaitsForAServerThatIsAway(t *testing.T) {
 func TestAMoveNoticesWhatIsWrittenMeanwhile(t *testing.T) {
 	lists := moves(t)
 	fillLedger(t, lists[0])
-	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet, func(what string) error {
-		if what == "what each server has is copied" {
-			execute(t, lists[0].main, `UPDATE urls SET status = 999 WHERE ctid = (SELECT min(ctid) FROM urls_00) AND tableoid = 'urls_00'::regclass`)
-		}
-		return nil
-	})
+	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet,
+		func(what string) error {
+			if what == "what each server has is copied" {
+				execute(t, lists[0].main, `UPDATE urls SET status = 999 WHERE ctid = (SELECT min(ctid) FROM urls_00) AND tableoid = 'urls_00'::regclass`)
+			}
+			return nil
+		})
 	if err == nil || !strings.Contains(err.Error(), "Somebody wrote meanwhile") {
 		t.Fatalf("a row was changed: %v", err)
 	}
@@ -333,7 +337,8 @@ func TestAMoveIsRefused(t *testing.T) {
 	from := spreadOver{lists[0].main, lists[1].ledger[:2]}
 	fillLedger(t, from)
 	was := stateOf(t, from)
-	other, alone := spreadOver{makeDatabase(t), []string{makeDatabase(t), makeDatabase(t)}}, spreadOver{main: makeDatabase(t)}
+	other := spreadOver{makeDatabase(t), []string{makeDatabase(t), makeDatabase(t)}}
+	alone := spreadOver{main: makeDatabase(t)}
 	other.open(t).Close()
 	fillLedger(t, alone)
 	empty, another := makeDatabase(t), makeDatabase(t)
@@ -347,14 +352,15 @@ func TestAMoveIsRefused(t *testing.T) {
 		to   []string
 		says string
 	}{
-		"no new database":           {from, []string{empty, alone.main}, "is no new database"},
-		"one of another cluster":    {from, []string{empty, other.ledger[0]}, "is no new database"},
-		"another's main server":     {from, []string{empty, other.main}, "is no new database"},
-		"one twice":                 {from, []string{empty, empty + sep + "application_name=x"}, "stands there twice"},
-		"one twice by one URL":      {from, []string{empty, empty}, "each once"},
-		"the same servers":          {from, from.ledger, "on these servers already"},
-		"not where it is":           {spreadOver{from.main, nil}, []string{empty}, "was begun on 2 servers"},
-		"servers in another order":  {spreadOver{from.main, []string{from.ledger[1], from.ledger[0]}}, []string{empty}, "the order must stay"},
+		"no new database":        {from, []string{empty, alone.main}, "is no new database"},
+		"one of another cluster": {from, []string{empty, other.ledger[0]}, "is no new database"},
+		"another's main server":  {from, []string{empty, other.main}, "is no new database"},
+		"one twice":              {from, []string{empty, empty + sep + "application_name=x"}, "stands there twice"},
+		"one twice by one URL":   {from, []string{empty, empty}, "each once"},
+		"the same servers":       {from, from.ledger, "on these servers already"},
+		"not where it is":        {spreadOver{from.main, nil}, []string{empty}, "was begun on 2 servers"},
+		"servers in another order": {spreadOver{from.main, []string{from.ledger[1], from.ledger[0]}}, []string{empty},
+			"the order must stay"},
 		"no server":                 {from, []string{"postgres://u:secret@127.0.0.1:1/db"}, "server 1 of the new list"},
 		"alone, where it is so yet": {alone, nil, "on these servers already"},
 	} {
@@ -384,12 +390,13 @@ func TestAMoveIsEndedAsItWasBegun(t *testing.T) {
 	lists := moves(t)
 	fillLedger(t, lists[0])
 	steps := 0
-	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet, func(string) error {
-		if steps++; steps == 6 {
-			return errKilled
-		}
-		return nil
-	})
+	err := postgres.MoveLedgerBy(t.Context(), lists[0].config(), lists[1].ledger, smallBatch, quiet,
+		func(string) error {
+			if steps++; steps == 6 {
+				return errKilled
+			}
+			return nil
+		})
 	if !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
