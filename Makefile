@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler compiled tested
+.PHONY: help install build test test-race test-working test-alone test-serial test-waiting compiler compiled tested
 .PHONY: test-short
 .PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
@@ -36,10 +36,11 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
 # and in proportion on slower ones.
-# Five parts at once, as a machine of two processors bears them; the sixth, which works, begins when one has ended.
+# Five parts at once. Four wait most of their time; test-working takes what they leave of the processors, so that they
+# do not take the machine for a slow one and wait longer.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
-		test-race test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-rest
+		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-working
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -52,14 +53,14 @@ tested:
 # What go test compiles before it links, so that tests which run later need not wait for it.
 compiled: compiler
 	CGO_ENABLED=1 $(GO) list -race -export -test -deps $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
-	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
+	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) $(LONG) >/dev/null
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
 # slow down for nothing, since processes of their own do the work (harness.Raceless): those named by ALONE run without it.
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
-RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents
+RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
 # WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
 # all others, which work. PARTED, the longest of them, runs in three parts: each has servers of its own.
@@ -67,13 +68,15 @@ PARTED  := ./services/whirlpool/e2e/cluster
 KILLS   := Kill|Control|Cut|Twice
 WAITS   := ProgramsWait|AuditNames|Continuous|Assets
 WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+# LONG waits, too, and has goroutines: its long tests run beside WAITING, without the detector, the others with it.
+LONG    := ./services/whirlpool
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
 GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
 test-waiting: PACKAGES := 2
 test-waiting:
-	$(GOTEST) $(WAITING)
+	$(GOTEST) $(WAITING) $(LONG)
 
 test-cluster-kills:
 	$(GOTEST) -run '$(KILLS)' $(PARTED)
@@ -84,14 +87,16 @@ test-cluster-waits:
 test-cluster-others:
 	$(GOTEST) -skip '$(KILLS)|$(WAITS)' $(PARTED)
 
-test-rest:
-	@failed=0; for part in test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+test-working:
+	@failed=0; for part in test-race test-alone test-serial; do \
+		nice -n 10 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
-test-race: PACKAGES := $(shell expr $$(nproc) + 2)
+test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
-	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
-		grep -vxF "$$($(GO) list $(SERIAL))")
+	@failed=0; set -x; $(GOTEST) -race -short $(LONG) || failed=1; \
+	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
+		grep -vxF "$$($(GO) list $(SERIAL) $(LONG))") || failed=1; exit $$failed
 
 test-alone: PACKAGES := 1
 test-alone:
