@@ -36,10 +36,10 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
 # and in proportion on slower ones.
-# Five parts at once. Four wait most of their time; test-working takes what they leave of the processors, so that they
-# do not take the machine for a slow one and wait longer.
+# Four parts at once, as a machine of two processors bears them; test-working, which only works, begins when one of them
+# has ended, and yields to the others: on a machine that they take for a slow one they wait longer.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 \
 		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-working
 
 compiler:
@@ -89,10 +89,10 @@ test-cluster-others:
 
 test-working:
 	@failed=0; for part in test-race test-alone test-serial; do \
-		nice -n 10 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+		nice -n 5 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
-test-race: PACKAGES := $(shell expr $$(nproc) + 1)
+test-race: PACKAGES := $(shell expr $$(nproc) + 2)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
 	@failed=0; set -x; $(GOTEST) -race -short $(LONG) || failed=1; \
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
