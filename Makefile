@@ -17,8 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-working test-alone test-serial test-waiting compiler compiled tested
-.PHONY: test-short
+.PHONY: help install build test test-race test-working test-long test-alone test-serial test-waiting compiler compiled
+.PHONY: tested test-short
 .PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
@@ -36,11 +36,11 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
 # and in proportion on slower ones.
-# Four parts at once, as a machine of two processors bears them; test-working, which only works, begins when one of them
-# has ended, and yields to the others: on a machine that they take for a slow one they wait longer.
+# Four parts at once, as a machine of two processors bears them: a part begins when one before it has ended. test-working,
+# which only works, yields to the others: on a machine that they take for a slow one they wait longer.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 \
-		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-working
+		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-working test-long
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -91,12 +91,14 @@ test-working:
 	@failed=0; for part in test-race test-alone test-serial; do \
 		nice -n 5 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
-test-race: export CGO_ENABLED := 1
+test-race test-long: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 2)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
-	@failed=0; set -x; $(GOTEST) -race -short $(LONG) || failed=1; \
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
-		grep -vxF "$$($(GO) list $(SERIAL) $(LONG))") || failed=1; exit $$failed
+		grep -vxF "$$($(GO) list $(SERIAL) $(LONG))")
+
+test-long:
+	$(GOTEST) -race -short $(LONG)
 
 test-alone: PACKAGES := 1
 test-alone:
