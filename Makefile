@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-working test-long test-alone test-serial test-waiting compiler compiled
+.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler compiled
 .PHONY: tested test-short
 .PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
@@ -34,13 +34,13 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
-# TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
-# and in proportion on slower ones.
-# Four parts at once, as a machine of two processors bears them: a part begins when one before it has ended. test-working,
-# which only works, yields to the others: on a machine that they take for a slow one they wait longer.
+# TIMEOUT ends the tests of a package that hang. Beside others a package takes up to 40 minutes on two processors, and in
+# proportion on slower ones.
+# Four parts at once: the fifth begins when one before it has ended. Those that run servers and programs of their own go
+# first; the others yield to them (NICE), because tests that find the machine slow wait longer.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j4 \
-		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-working test-long
+		test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-race test-rest
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -53,7 +53,7 @@ tested:
 # What go test compiles before it links, so that tests which run later need not wait for it.
 compiled: compiler
 	CGO_ENABLED=1 $(GO) list -race -export -test -deps $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
-	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) $(LONG) >/dev/null
+	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
 # (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
@@ -62,21 +62,19 @@ SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
-# WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
-# all others, which work. PARTED, the longest of them, runs in three parts: each has servers of its own.
+# WAITING are those of SERIAL that run programs and servers of their own, and take longest. PARTED, the longest of them,
+# runs in three parts: each has servers of its own.
 PARTED  := ./services/whirlpool/e2e/cluster
 KILLS   := Kill|Control|Cut|Twice
 WAITS   := ProgramsWait|AuditNames|Continuous|Assets
 WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
-# LONG waits, too, and has goroutines: its long tests run beside WAITING, without the detector, the others with it.
-LONG    := ./services/whirlpool
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
-GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
+GOTEST  = $(NICE) $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
 test-waiting: PACKAGES := 2
 test-waiting:
-	$(GOTEST) $(WAITING) $(LONG)
+	$(GOTEST) $(WAITING)
 
 test-cluster-kills:
 	$(GOTEST) -run '$(KILLS)' $(PARTED)
@@ -87,18 +85,16 @@ test-cluster-waits:
 test-cluster-others:
 	$(GOTEST) -skip '$(KILLS)|$(WAITS)' $(PARTED)
 
-test-working:
-	@failed=0; for part in test-race test-alone test-serial; do \
-		nice -n 5 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+test-race test-rest: export NICE := nice -n 5
 
-test-race test-long: export CGO_ENABLED := 1
+test-rest:
+	@failed=0; for part in test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+
+test-race: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 2)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
-	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
-		grep -vxF "$$($(GO) list $(SERIAL) $(LONG))")
-
-test-long:
-	$(GOTEST) -race -short $(LONG)
+	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
+		grep -vxF "$$($(GO) list $(SERIAL))")
 
 test-alone: PACKAGES := 1
 test-alone:

@@ -112,7 +112,7 @@ await() {
         until "ready_$name" 2>/dev/null; do
             running "$name" || die "$name ended at its start: $(tail -n 3 "$dir/log/$name.log") (log: $dir/log/$name.log)"
             [ $SECONDS -lt $deadline ] || die "$name does not answer after $TIMEOUT s (log: $dir/log/$name.log)"
-            sleep 0.3
+            sleep 0.1
         done
         running "$name" || die "another program answers on the port of $name (log: $dir/log/$name.log)"
     done
@@ -198,7 +198,7 @@ start_epmd() {
         if ! running epmd || [ $SECONDS -ge $deadline ]; then
             die "Erlang's port mapper does not start (log: $dir/log/epmd.log)"
         fi
-        sleep 0.2
+        sleep 0.05
     done
 }
 
@@ -243,8 +243,7 @@ start_postgres() {
     # loss of the machine, which no test brings about, and takes half the rate of small commits (measured: 1,577/s for 3,666; those of
     # 500 rows lose 3 %). Full page writes stay: a killed write may leave half a page.
     spawn postgres "$port_postgres" "${run_as[@]}" "$bin/postgres" -D "$home" -c "listen_addresses=$address" -c "port=$port_postgres" \
-        -c unix_socket_directories= -c max_connections=300 -c shared_buffers=256MB -c max_wal_size=2GB -c fsync=off \
-        -c autovacuum_naptime=5min # tests leave many databases, and each gets a worker once in this time
+        -c unix_socket_directories= -c max_connections=300 -c shared_buffers=256MB -c max_wal_size=2GB -c fsync=off
 }
 
 sql() {
