@@ -17,9 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-race test-rest test-alone test-serial test-waiting compiler compiled tested
-.PHONY: test-short
-.PHONY: test-cluster-kills test-cluster-waits test-cluster-others lint api fuzz bench bench-large bench-peers simulate
+.PHONY: help install build test test-crawls test-packages test-race test-alone test-serial test-short
+.PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
@@ -34,12 +33,13 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
-# TIMEOUT ends the tests of a package that hang. Beside all others a package takes up to 25 minutes on two processors,
-# and in proportion on slower ones.
-# Five parts at once, as a machine of two processors bears them; the sixth, which works, begins when one has ended.
+# TIMEOUT ends the tests of a package that hang.
+# Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and all
+# other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other crawls
+# cost more, not only longer: their tests find the machine slow, and wait and work on in proportion.
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j5 \
-		test-race test-cluster-kills test-cluster-waits test-cluster-others test-waiting test-rest
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j2 \
+		test-crawls test-packages
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -59,36 +59,24 @@ compiled: compiler
 # slow down for nothing, since processes of their own do the work (harness.Raceless): those named by ALONE run without it.
 SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
-RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents
+RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
-# WAITING are those of SERIAL that wait most of their time, for delays, restarts of servers and sessions. They run beside
-# all others, which work. PARTED, the longest of them, runs in three parts: each has servers of its own.
-PARTED  := ./services/whirlpool/e2e/cluster
-KILLS   := Kill|Control|Cut|Twice
-WAITS   := ProgramsWait|AuditNames|Continuous|Assets
-WAITING := ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+# CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.
+CRAWLS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
-GOTEST  = $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
+GOTEST  = $(NICE) $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
-test-waiting: PACKAGES := 2
-test-waiting:
-	$(GOTEST) $(WAITING)
+test-crawls: PACKAGES := 1
+test-crawls:
+	$(GOTEST) $(CRAWLS)
 
-test-cluster-kills:
-	$(GOTEST) -run '$(KILLS)' $(PARTED)
-
-test-cluster-waits:
-	$(GOTEST) -run '$(WAITS)' -skip '$(KILLS)' $(PARTED)
-
-test-cluster-others:
-	$(GOTEST) -skip '$(KILLS)|$(WAITS)' $(PARTED)
-
-test-rest:
-	@failed=0; for part in test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+test-packages: export NICE := nice -n 5
+test-packages:
+	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
-test-race: PACKAGES := $(shell expr $$(nproc) + 2)
+test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
 	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
@@ -99,7 +87,7 @@ test-alone:
 
 test-serial: PACKAGES := 1
 test-serial:
-	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(WAITING) $(PARTED))")
+	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...

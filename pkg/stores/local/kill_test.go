@@ -14,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -122,6 +123,7 @@ func storeAll(s *Store, w int, u weburl.URL, promised func(kind string)) error {
 // TestNothingPromisedIsLostByKill kills a process at random instants, several times over the same directory, and then
 // looks for everything that the process was promised.
 func TestNothingPromisedIsLostByKill(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -192,6 +193,7 @@ func TestRepairOfAFileWithReplacedRecords(t *testing.T) {
 
 // A process that replaces and amends records is killed again and again: what it was promised is there, and all fits.
 func TestReplacingSurvivesKill(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

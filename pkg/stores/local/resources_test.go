@@ -15,6 +15,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -249,6 +250,7 @@ func storer(s *Store, w int, say func(string, any)) error {
 
 // Whenever a process is killed, rows, bodies and the number of octets fit together afterwards.
 func TestResourcesFitTogetherAfterAKill(t *testing.T) {
+	harness.Raceless(t)
 	if testing.Short() {
 		t.Skip("a second of CPU time or more")
 	}

@@ -107,9 +107,7 @@ func TestRenderingSurvivesKills(t *testing.T) {
 	size := max(16, 4*kills) // there is something to kill all the way
 	calm := serveApp(t, size)
 	undisturbed := crawlerOf(t, noNames(t), calm.Job(0))
-	began := time.Now()
 	undisturbed.start(t).wait(t)
-	took := time.Since(began)
 	want := appPages(t, calm, undisturbed.dir)
 	harness.Report(t, "pages", calm.Lacks(want))
 	for _, victim := range []string{"crawler", "browser"} {
@@ -118,11 +116,10 @@ func TestRenderingSurvivesKills(t *testing.T) {
 			c := crawlerOf(t, noNames(t), w.Job(0))
 			p := c.start(t)
 			killed := 0
-			for range kills {
-				select {
-				case <-p.ended:
-				case <-time.After(rand.N(2 * took / time.Duration(kills))): // spreads the instants
-				}
+			for i := range kills { // one in each part of the crawl but the last, however fast it is
+				steps := appweb.StepsOf(size) * i / (kills + 1)
+				steps += rand.N(appweb.StepsOf(size) / (kills + 1))
+				harness.Until(t, patience, "pages", func() bool { return w.Steps() >= steps || p.over() })
 				if victim == "browser" {
 					// It is started with the first page. After one that dies while it starts the next one waits long, so most
 					// are to live a while.
