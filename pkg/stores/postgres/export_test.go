@@ -139,6 +139,11 @@ func MoveLedgerBy(ctx context.Context, cfg Config, to []string, rows int, tell f
 	return (&mover{cfg: cfg, urls: to, rows: rows, tell: tell, after: after}).run(ctx)
 }
 
+// CancelMoveBy is CancelMove, with after as MoveLedgerBy.
+func CancelMoveBy(ctx context.Context, cfg Config, tell func(string), after func(what string) error) error {
+	return (&mover{cfg: cfg, tell: tell, after: after}).cancel(ctx)
+}
+
 // PlaceOf is which of n servers has a host, as columns have it.
 func PlaceOf(host int64, n int) int { return placeOf(uint64(host)^1<<63, n) }
 

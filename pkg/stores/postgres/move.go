@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ const (
 	stepCopy
 	stepClean
 	stepUnmark
+	stepCancel // the move is being given up
 )
 
 // mover is a call of MoveLedger.
@@ -66,9 +68,13 @@ func (m *mover) run(ctx context.Context) (err error) {
 	switch {
 	case err != nil:
 		return err
+	case begun && m.mark.step == stepCancel:
+		return errors.New("the move is being given up: run `whirlpool ledger move --cancel` again, to its end")
 	case begun:
 		m.say("going on with the move that was begun from %s to %s", listText(m.mark.fromAt), listText(m.mark.toAt))
-		err = m.identify(ctx)
+		if err = m.identify(ctx); len(m.cfg.Ledger) != len(m.mark.from) || len(m.urls) != len(m.mark.to) {
+			err = m.otherMove()
+		}
 	default:
 		err = m.check(ctx)
 	}
@@ -85,7 +91,7 @@ func (m *mover) run(ctx context.Context) (err error) {
 	for _, step := range []struct {
 		step moveStep
 		do   func(context.Context) error
-	}{{stepMark, m.markAll}, {stepCopy, m.copyAll}, {stepClean, m.cleanAll}, {stepUnmark, m.unmark}} {
+	}{{stepMark, m.markAll}, {stepCopy, m.copyAll}, {stepClean, m.cleanAll}, {stepUnmark, func(ctx context.Context) error { return m.unmark(ctx, len(m.urls)) }}} {
 		if m.mark.step == step.step && err == nil {
 			err = step.do(ctx)
 		}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -149,42 +151,120 @@ func TestALedgerIsMoved(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
+// endings ends a move after its statements: once after each kind, and some more times anywhere.
+type endings struct {
+	mu      sync.Mutex
+	ended   map[string]int
+	running bool // it was not ended yet
+}
+
+func (e *endings) after(what string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running && e.ended[what] > 0 && rand.IntN(200) > 0 {
+		return nil
+	}
+	e.ended[what]++
+	e.running = false
+	return errKilled // of those that go on at other servers too
+}
+
 // A move that is ended after any of its statements, again and again, goes on to its end; meanwhile no program starts.
 func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
 	lists := moves(t)
 	fillLedger(t, lists[0])
 	was := stateOf(t, lists[0])
 	for i, to := range lists[1:] {
-		from, ended := lists[i], 0
-		for err := errKilled; err != nil; ended++ {
-			var left atomic.Int64
-			left.Store(int64(ended/3 + 1))
-			var last atomic.Value
-			err = postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet,
-				func(what string) error {
-					if left.Add(-1) > 0 {
-						return nil
-					}
-					last.CompareAndSwap(nil, what)
-					return errKilled
-				})
-			if err == nil || last.Load() == "the mark is removed" {
+		from, e := lists[i], endings{ended: map[string]int{}}
+		for run := 0; ; run++ {
+			e.running = true
+			err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, e.after)
+			if err == nil || e.ended["the mark is removed"] > 0 {
 				break
 			}
 			if !errors.Is(err, errKilled) && !errors.Is(err, context.Canceled) {
-				t.Fatalf("move %d, run %d: %v", i+1, ended, err)
+				t.Fatalf("move %d, run %d: %v", i+1, run, err)
 			}
-			if ended%4 == 0 {
+			if run%4 == 0 {
 				from.mustBeRefused(t, "is being moved")
 				to.mustBeRefused(t, "is being moved")
 			}
 		}
-		t.Logf("move %d was ended %d times", i+1, ended)
-		if why := was.differs(stateOf(t, to)); why != "" || ended < 20 {
-			t.Fatalf("move %d, ended %d times: %s", i+1, ended, why)
+		t.Logf("move %d was ended after %v", i+1, e.ended)
+		if why := was.differs(stateOf(t, to)); why != "" || len(e.ended) < 12 {
+			t.Fatalf("move %d, ended after %v: %s", i+1, e.ended, why)
 		}
 		mustBeAsIfBegun(t, to)
 		mustBeAlone(t, from, to)
+	}
+}
+
+// A move is given up at each of its steps, and that is ended after each of its statements: the ledger is as it was. Once
+// the new list counts, it cannot be given up.
+func TestAMoveIsGivenUp(t *testing.T) {
+	lists := moves(t)
+	from, to := lists[1], spreadOver{lists[0].main, []string{lists[2].ledger[1], lists[0].main, lists[1].ledger[0]}}
+	fillLedger(t, from)
+	was := stateOf(t, from)
+	if err := postgres.CancelMoveBy(t.Context(), from.config(), quiet, always); err == nil ||
+		!strings.Contains(err.Error(), "nothing to cancel") {
+		t.Errorf("no move was begun, and is given up: %v", err)
+	}
+	for i, last := range []string{"the main server is marked", "a server is marked", "writes have ended", "rows are copied",
+		"notes are copied", "what each server has is copied", "all is compared"} {
+		err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, func(what string) error {
+			if what == last {
+				return errKilled
+			}
+			return nil
+		})
+		if !errors.Is(err, errKilled) {
+			t.Fatalf("ended after %s: %v", last, err)
+		}
+		from.mustBeRefused(t, "is being moved")
+		e := endings{ended: map[string]int{}}
+		for err = errKilled; err != nil && e.ended["the mark is removed"] == 0; {
+			e.running = true
+			err = postgres.CancelMoveBy(t.Context(), from.config(), quiet, e.after)
+			if err != nil && !errors.Is(err, errKilled) && !errors.Is(err, context.Canceled) {
+				t.Fatalf("given up after %s: %v", last, err)
+			}
+			if i%3 == 0 && e.ended["a step is noted"] > 0 && e.ended["the mark is removed"] == 0 {
+				from.mustBeRefused(t, "is being moved")
+				err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, always)
+				if err == nil || !strings.Contains(err.Error(), "--cancel") {
+					t.Fatalf("a move that is being given up goes on: %v", err)
+				}
+			}
+		}
+		if why := was.differs(stateOf(t, from)); why != "" {
+			t.Fatalf("given up after %s: %s", last, why)
+		}
+		mustBeAsIfBegun(t, from)
+		for table := range postgres.Placings() {
+			if n := ask[int](t, from.main, "SELECT count(*) FROM "+table); n > 0 && (ledgerSQL[table] != "" ||
+				table == "tallies" || table == "followed_since") {
+				t.Errorf("given up after %s: the main server has %d rows of %s", last, n, table)
+			}
+		}
+		to.ledger[0] = makeDatabase(t)
+	}
+	err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, func(what string) error {
+		if what == "the list is switched" {
+			return errKilled
+		}
+		return nil
+	})
+	if !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if err := postgres.CancelMoveBy(t.Context(), from.config(), quiet, always); err == nil ||
+		!strings.Contains(err.Error(), "counts already") {
+		t.Errorf("a move whose list counts is given up: %v", err)
+	}
+	check(t, postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, always))
+	if why := was.differs(stateOf(t, to)); why != "" {
+		t.Error(why)
 	}
 }
 

@@ -85,41 +85,52 @@ func (m *mover) cleanTable(ctx context.Context, table string, at *Store) error {
 
 // deleteRows deletes the rows of a job and a segment in batches, in the order of their keys.
 func (m *mover) deleteRows(ctx context.Context, table string, job int32, g *segment) error {
-	for last := g.first; ; {
-		next, err := m.deleteSome(ctx, table, job, last, g)
+	for rows := int64(m.rows); rows == int64(m.rows); {
+		err := pgx.BeginFunc(ctx, g.from.pool, func(tx pgx.Tx) (err error) {
+			rows, err = m.deleteSome(ctx, tx, table, job, g)
+			return err
+		})
 		if err == nil {
 			err = m.after("rows are deleted")
 		}
-		if err != nil || next == nil {
+		if err != nil {
 			return err
 		}
-		last = *next
 	}
+	return nil
 }
 
-// deleteSome deletes the rows of whole hosts from one on: up to that of the last row of a batch, which it returns; nil:
-// all.
-func (m *mover) deleteSome(ctx context.Context, table string, job int32, from int64, g *segment) (next *int64,
-	err error) {
-	bound := g.last
-	err = pgx.BeginFunc(ctx, g.from.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, walkSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
-		}
-		sql := fmt.Sprintf(`SELECT host FROM %s WHERE job = $1 AND host BETWEEN $2 AND $3 ORDER BY %s OFFSET $4 LIMIT 1`,
-			table, keyOfTable(table))
-		err := tx.QueryRow(ctx, sql, job, from, g.last, m.rows).Scan(&next)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-		case err != nil:
-			return err
-		default:
-			bound = *next
-		}
-		_, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE job = $1 AND host BETWEEN $2 AND $3`, job, from, bound)
-		return err
-	})
-	return next, err
+// deleteSome deletes a batch: the rows up to a key. A condition for the host alone goes with it, since the planner
+// knows how many rows that leaves.
+func (m *mover) deleteSome(ctx context.Context, tx pgx.Tx, table string, job int32, g *segment) (int64, error) {
+	if _, err := tx.Exec(ctx, walkSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return 0, err
+	}
+	end := g.last
+	last := reached{host: &end}
+	err := lastOf(ctx, tx, table, job, g, m.rows, &last)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, err
+	}
+	sql := `DELETE FROM ` + table + ` WHERE job = $1 AND host BETWEEN $2 AND $3`
+	args := []any{job, g.first, *last.host}
+	if last.hash != nil {
+		sql += ` AND (host, hash) <= ($3, $4::text::uuid)`
+		args = append(args, *last.hash)
+	}
+	tag, err := tx.Exec(ctx, sql, args...)
+	return tag.RowsAffected(), err
+}
+
+// lastOf finds the key of the n-th row of a job and a segment; pgx.ErrNoRows: there are fewer.
+func lastOf(ctx context.Context, tx pgx.Tx, table string, job int32, g *segment, n int, key *reached) error {
+	hash := "hash::text"
+	if placings[table] == byHost {
+		hash = "NULL::text"
+	}
+	sql := fmt.Sprintf(`SELECT host, %s FROM %s WHERE job = $1 AND host BETWEEN $2 AND $3 ORDER BY %s OFFSET $4 LIMIT 1`,
+		hash, table, keyOfTable(table))
+	return tx.QueryRow(ctx, sql, job, g.first, g.last, n-1).Scan(&key.host, &key.hash)
 }
 
 // countTallies counts the tallies of a server from its rows, and lets it look what its tables have: the planner knows

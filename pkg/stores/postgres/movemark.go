@@ -14,12 +14,13 @@ import (
 type moveMark struct {
 	move         string
 	step         moveStep
+	main         string // what the main server would be in a list
 	from, to     []string
 	fromAt, toAt []string // for people
 }
 
 const (
-	markSQL = `SELECT move::text, step, from_servers::text[], to_servers::text[], from_at, to_at FROM ledger_move
+	markSQL = `SELECT move::text, step, server::text, from_servers::text[], to_servers::text[], from_at, to_at FROM ledger_move
 		WHERE from_servers IS NOT NULL`
 	beginMoveSQL = `WITH programs AS (INSERT INTO ledger_servers (place, cluster, servers) VALUES (0, gen_random_uuid(), -1)
 			ON CONFLICT (place) DO UPDATE SET servers = excluded.servers)
@@ -33,7 +34,7 @@ const (
 func (m *mover) readMark(ctx context.Context) (begun bool, err error) {
 	err = m.main.do(ctx, "the move of the ledger", func(ctx context.Context) error {
 		k := &m.mark
-		err := m.main.pool.QueryRow(ctx, markSQL).Scan(&k.move, &k.step, &k.from, &k.to, &k.fromAt, &k.toAt)
+		err := m.main.pool.QueryRow(ctx, markSQL).Scan(&k.move, &k.step, &k.main, &k.from, &k.to, &k.fromAt, &k.toAt)
 		begun = err == nil
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -95,9 +96,6 @@ func newID(ctx context.Context, at *Store) (id string, err error) {
 
 // identify compares the servers with those with which the move began.
 func (m *mover) identify(ctx context.Context) error {
-	if len(m.cfg.Ledger) != len(m.mark.from) || len(m.urls) != len(m.mark.to) {
-		return m.otherMove()
-	}
 	for _, o := range m.opened {
 		if o.Store == m.main {
 			continue
@@ -120,10 +118,10 @@ func (m *mover) identifyOne(ctx context.Context, at *Store) error {
 		return err
 	case marked == want || marked == "" && m.mark.step == stepUnmark:
 		return nil
-	case marked != "" || m.mark.step != stepMark:
+	case marked != "" || m.mark.step != stepMark && m.mark.step != stepCancel:
 		return m.otherMove()
 	}
-	// Its mark was not written yet.
+	// Its mark was not written yet, or is removed.
 	if slices.Contains(m.from, at) {
 		var placed bool
 		if err := at.pool.QueryRow(ctx, placedSQL, want).Scan(&placed); err != nil || placed {
@@ -255,8 +253,8 @@ func (m *mover) enlistAt(ctx context.Context, at *Store) error {
 	return m.after("a server knows its place")
 }
 
-// unmark removes the marks, that of the main server last: then programs start.
-func (m *mover) unmark(ctx context.Context) error {
+// unmark removes the marks, that of the main server last: then programs start, with a ledger on so many servers.
+func (m *mover) unmark(ctx context.Context, servers int) error {
 	for _, o := range m.opened {
 		if o.Store == m.main {
 			continue
@@ -270,8 +268,8 @@ func (m *mover) unmark(ctx context.Context) error {
 		}
 	}
 	err := pgx.BeginFunc(ctx, m.main.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE ledger_servers SET servers = $1 WHERE place = 0`, len(m.urls))
-		if err == nil && len(m.urls) == 0 {
+		_, err := tx.Exec(ctx, `UPDATE ledger_servers SET servers = $1 WHERE place = 0`, servers)
+		if err == nil && servers == 0 {
 			_, err = tx.Exec(ctx, `DELETE FROM ledger_servers`)
 		}
 		if err == nil {

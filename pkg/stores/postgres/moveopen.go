@@ -30,8 +30,7 @@ const moverName = "whirlpool ledger move "
 // open connects to all databases, and keeps others from moving the ledger. It changes nothing but the main server's
 // schema, as every program does.
 func (m *mover) open(ctx context.Context) (err error) {
-	m.cfg.Name = moverName + fmt.Sprintf("%016x", rand.Uint64())
-	m.cfg.MaxConns = moverConns
+	m.nameRun()
 	list := Config{URL: m.cfg.URL, Ledger: m.urls}
 	if err := errors.Join(m.cfg.Validate(), wellFormed(&list)); err != nil {
 		return err
@@ -42,26 +41,37 @@ func (m *mover) open(ctx context.Context) (err error) {
 	if err := m.lock(ctx); err != nil {
 		return err
 	}
-	for _, l := range []struct {
-		what string
-		urls []string
-		to   *[]*Store
-	}{{"the ledger", m.cfg.Ledger, &m.from}, {"the new list", m.urls, &m.to}} {
-		for i, url := range l.urls {
-			at, err := m.openOne(ctx, url, true)
-			if err != nil {
-				return fmt.Errorf("server %d of %s: %w", i+1, l.what, err)
-			}
-			if slices.Contains(*l.to, at) {
-				return fmt.Errorf("server %d of %s, %s, stands there twice", i+1, l.what, at.address())
-			}
-			*l.to = append(*l.to, at)
-		}
-		if len(l.urls) == 0 {
-			*l.to = []*Store{m.main}
-		}
+	if m.from, err = m.openList(ctx, "the ledger", m.cfg.Ledger); err != nil {
+		return err
+	}
+	if m.to, err = m.openList(ctx, "the new list", m.urls); err != nil {
+		return err
 	}
 	return m.noOtherMover(ctx)
+}
+
+// nameRun makes the connections of this call known.
+func (m *mover) nameRun() {
+	m.cfg.Name = moverName + fmt.Sprintf("%016x", rand.Uint64())
+	m.cfg.MaxConns = moverConns
+}
+
+// openList connects to the servers of a list.
+func (m *mover) openList(ctx context.Context, what string, urls []string) (list []*Store, err error) {
+	for i, url := range urls {
+		at, err := m.openOne(ctx, url, true)
+		if err != nil {
+			return nil, fmt.Errorf("server %d of %s: %w", i+1, what, err)
+		}
+		if slices.Contains(list, at) {
+			return nil, fmt.Errorf("server %d of %s, %s, stands there twice", i+1, what, at.address())
+		}
+		list = append(list, at)
+	}
+	if len(urls) == 0 {
+		list = []*Store{m.main}
+	}
+	return list, nil
 }
 
 // wellFormed checks the new list.
