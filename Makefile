@@ -51,16 +51,20 @@ tested:
 
 # What go test compiles before it links, so that tests which run later need not wait for it.
 compiled: compiler
-	CGO_ENABLED=1 $(GO) list -race -export -test -deps $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
+	CGO_ENABLED=1 $(GO) list -race -export -test -deps ./services/whirlpool \
+		$$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
 	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
 
-# The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no goroutines
-# (pkg/serial_test.go), or drive programs of their own, which have no detector. RACELESS have tests that it would distort, of heaps, or
-# slow down for nothing, since processes of their own do the work (harness.Raceless): those named by ALONE run without it.
-SERIAL := ./services/whirlpool/e2e/... ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
+# The race detector makes a test five to ten times slower (and those with harness.Fewer smaller). SERIAL are the packages for which it
+# can find nothing: they start no goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector.
+# RACELESS have tests that it would distort, of heaps, or slow down for nothing, since processes of their own do the work
+# (harness.Raceless): those named by ALONE run without it.
+SERIAL := ./services/whirlpool/... ./services/api ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
 ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
+# DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
+DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
 # CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.
 CRAWLS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
 PACKAGES ?= $(shell nproc)
@@ -78,16 +82,17 @@ test-packages:
 test-race: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
-	$(GOTEST) -race $$($(GO) list ./services/api ./pkg/node ./services/whirlpool ./pkg/workflow ./... | \
+	$(GOTEST) -race $$($(GO) list ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
+	$(GOTEST) -race -short -run '$(DETECTED)' ./services/whirlpool
 
 test-alone: PACKAGES := 1
 test-alone:
 	$(GOTEST) -run '$(ALONE)' $(RACELESS)
 
-test-serial: PACKAGES := 1
+test-serial: PACKAGES := 2
 test-serial:
-	$(GOTEST) $$($(GO) list $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
+	$(GOTEST) $$($(GO) list ./services/whirlpool ./services/api ./cloudformation $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...

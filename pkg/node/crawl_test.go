@@ -14,6 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 // serve serves a synthetic web until the test ends.
@@ -161,7 +162,7 @@ func compare(t *testing.T, web *fakeweb.Web, pages map[string]*crawl.Record, out
 func TestWholeCrawlFindsEveryPageOnce(t *testing.T) {
 	t.Parallel()
 	cfg := fakeweb.Default()
-	cfg.Hosts, cfg.Pages, cfg.TrapHosts, cfg.CrawlDelay = 40, 1500, 0, 10*time.Millisecond
+	cfg.Hosts, cfg.Pages, cfg.TrapHosts, cfg.CrawlDelay = 40, harness.Fewer(1500), 0, 10*time.Millisecond
 	if testing.Short() {
 		cfg.Hosts, cfg.Pages = 15, 300
 	}

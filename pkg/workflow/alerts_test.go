@@ -240,7 +240,7 @@ func TestADeliveryDiesAndIsSentAgain(t *testing.T) {
 			}
 			began := w.clock.now()
 			w.conduct()
-			w.eventually("it is dead", 10*time.Second, func() bool {
+			w.eventually("it is dead", time.Minute, func() bool {
 				d, err = w.store.Delivery(bg, d.ID)
 				return err != nil || d.State == workflow.DeliveryDead
 			})

@@ -11,3 +11,12 @@ func Raceless(t testing.TB) {
 		t.Skip("it runs without the race detector: make test-alone")
 	}
 }
+
+// Fewer is how many pages, rounds or the like a test has: n, or a quarter of that under the race detector, to which the
+// rest would show nothing new. It is at least 1.
+func Fewer(n int) int {
+	if raced {
+		return max(n/4, 1)
+	}
+	return n
+}
