@@ -75,7 +75,7 @@ test-crawls: PACKAGES := 1
 test-crawls:
 	$(GOTEST) $(CRAWLS)
 
-test-packages: export NICE := nice -n 5
+test-packages: export NICE := nice -n 10
 test-packages:
 	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
