@@ -75,9 +75,9 @@ test-crawls: PACKAGES := 1
 test-crawls:
 	$(GOTEST) $(CRAWLS)
 
-test-packages: export NICE := nice -n 10
+test-packages: export NICE := nice -n 5
 test-packages:
-	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+	@failed=0; for part in test-serial test-race test-alone; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
@@ -90,7 +90,7 @@ test-alone: PACKAGES := 1
 test-alone:
 	$(GOTEST) -run '$(ALONE)' $(RACELESS)
 
-test-serial: PACKAGES := 2
+test-serial: PACKAGES := 4
 test-serial:
 	$(GOTEST) $$($(GO) list ./services/whirlpool ./services/api ./cloudformation $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
 
