@@ -9,7 +9,7 @@ import (
 )
 
 // audits is how often a healthy crawl is audited while it runs.
-const audits = 12
+const audits = 20
 
 // An audit of a healthy crawl never says that something is lost, whenever it is asked.
 func TestNegativeControlAuditsOfARunningCrawlAccuseNobody(t *testing.T) {
