@@ -17,7 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-crawls test-packages test-race test-alone test-serial test-short
+.PHONY: help install build test test-crawls test-packages test-serial test-race test-detected test-alone
+.PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
@@ -55,14 +56,14 @@ compiled: compiler
 		$$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
 	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
 
-# The race detector makes a test five to ten times slower (and those with harness.Fewer smaller). SERIAL are the packages for which it
-# can find nothing: they start no goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector.
-# RACELESS have tests that it would distort, of heaps, or slow down for nothing, since processes of their own do the work
-# (harness.Raceless): those named by ALONE run without it.
+# The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no
+# goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector. RACELESS have tests that it would
+# distort, of heaps, or slow down for nothing, since processes of their own do the work (harness.Raceless), and tests that are smaller
+# under it (harness.Fewer): those named by ALONE run without it, whole.
 SERIAL := ./services/whirlpool/... ./services/api ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
-RACELESS := ./pkg/node ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
-ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache
+RACELESS := ./pkg/node ./pkg/api ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
+ALONE    := TakeNoMemory$$|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes
 # DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
 # CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.
@@ -77,20 +78,22 @@ test-crawls:
 
 test-packages: export NICE := nice -n 5
 test-packages:
-	@failed=0; for part in test-race test-alone test-serial; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+	@failed=0; for part in test-serial test-race test-detected test-alone; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
-test-race: export CGO_ENABLED := 1
+test-race test-detected: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
 	$(GOTEST) -race $$($(GO) list ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
 		grep -vxF "$$($(GO) list $(SERIAL))")
+
+test-detected:
 	$(GOTEST) -race -short -run '$(DETECTED)' ./services/whirlpool
 
-test-alone: PACKAGES := 1
+test-alone: PACKAGES := 2
 test-alone:
 	$(GOTEST) -run '$(ALONE)' $(RACELESS)
 
-test-serial: PACKAGES := 2
+test-serial: PACKAGES := 4
 test-serial:
 	$(GOTEST) $$($(GO) list ./services/whirlpool ./services/api ./cloudformation $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
 

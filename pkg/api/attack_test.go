@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 func good(status int) bool { return status < http.StatusInternalServerError }
@@ -73,7 +75,7 @@ func heap() uint64 {
 func TestLargeBodiesAreRefusedAndCostNothing(t *testing.T) {
 	w := newWorld(t)
 	ops, _ := operations(t, w.s)
-	large := `{"source":"` + strings.Repeat("x", 10<<20) + `"}`
+	large := `{"source":"` + strings.Repeat("x", harness.Fewer(10<<20)) + `"}`
 	before := heap()
 	for _, op := range ops {
 		if op[0] == http.MethodGet {
@@ -91,7 +93,7 @@ func TestLargeBodiesAreRefusedAndCostNothing(t *testing.T) {
 			}
 			resp.Body.Close()
 			if !good(resp.StatusCode) {
-				t.Errorf("%s %s with 10 MB: %d", op[0], op[1], resp.StatusCode)
+				t.Errorf("%s %s with %d octets: %d", op[0], op[1], len(large), resp.StatusCode)
 			}
 		}
 	}
@@ -159,7 +161,7 @@ func TestJunkOnEachRouteIsRefused(t *testing.T) {
 		if strings.HasSuffix(op[1], "/events") && op[1] == base+"/events" {
 			continue // a stream ends when its reader goes
 		}
-		for range 60 {
+		for range harness.Fewer(60) {
 			content, query := junk(r), url.Values{}
 			if r.IntN(2) == 0 {
 				content = wellFormed(r)

@@ -27,6 +27,7 @@ type jobFiles struct {
 	attempt *AttemptLog
 	lost    atomic.Pointer[error] // that one of them was deleted or moved; nil: none was
 	closed  sync.Once
+	placing sync.Mutex // held while one of them is replaced, and not all is where it should be
 }
 
 // results are the files of the jobs of a store that holds many.
@@ -133,6 +134,8 @@ func (f *jobFiles) fail(err error) {
 
 // missing returns which of the files is no longer at its place; empty: both are.
 func (f *jobFiles) missing() string {
+	f.placing.Lock()
+	defer f.placing.Unlock()
 	for _, file := range []*os.File{f.pages.file, f.attempt.file} {
 		mine, err := file.Stat()
 		if err != nil {
@@ -143,6 +146,25 @@ func (f *jobFiles) missing() string {
 		}
 	}
 	return ""
+}
+
+// replace puts a new file, by its name, in the place of one of the files.
+func (f *jobFiles) replace(old **os.File, by string) error {
+	f.placing.Lock()
+	defer f.placing.Unlock()
+	name := (*old).Name()
+	if err := os.Rename(by, name); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(name, os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := (*old).Close(); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	*old = file
+	return nil
 }
 
 // opened are all files that are open.

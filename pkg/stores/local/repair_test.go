@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -229,6 +230,28 @@ func TestRepairOfStates(t *testing.T) {
 				t.Errorf("after the repair: %q, %q", got.Faults, got.Unproven)
 			}
 		})
+	}
+}
+
+// Files that a repair replaces are not taken for deleted or moved ones, however often the store looks for those.
+func TestARepairIsNoLossOfFiles(t *testing.T) {
+	opt := Default()
+	opt.Repair, opt.SyncEvery = true, 50*time.Microsecond
+	for range 5 {
+		dir := crawled(t, 3)
+		s := openStore(t, dir)
+		must(t, s.Pages().Put(context.Background(), &crawl.Record{URL: mustURL(t, "http://stray.test/")}))
+		closeStore(t, s)
+		file := filepath.Join(dir, logName)
+		writeFile(t, file, strings.Replace(readFile(t, file), `"verdict"`, `"verdict`, 1))
+		s, err := Open(dir, opt)
+		must(t, err)
+		r, err := s.Repair(context.Background())
+		if err != nil || r.SetAside != 2 {
+			t.Errorf("repair: %+v, %v", r, err)
+		}
+		must(t, s.Err())
+		closeStore(t, s)
 	}
 }
 

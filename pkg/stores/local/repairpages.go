@@ -278,7 +278,7 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 	}); err != nil {
 		return err
 	}
-	if err := r.swap(file); err != nil {
+	if err := r.files.replace(&r.files.pages.file, file); err != nil {
 		return err
 	}
 	if err := r.index(index); err != nil {
@@ -294,23 +294,6 @@ func (r *repair) replace(ctx context.Context, file string, size int64, index *so
 	})
 	r.files.pages.size.Store(size)
 	return err
-}
-
-// swap makes file the store's pages.jsonl.
-func (r *repair) swap(file string) error {
-	name := r.files.pages.Name()
-	if err := os.Rename(file, name); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := r.files.pages.file.Close(); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	r.files.pages.file = f
-	return nil
 }
 
 // index writes an entry for each line of the new file.

@@ -133,8 +133,7 @@ func (r *repair) log(ctx context.Context) error {
 	if err != nil || bad == 0 {
 		return err
 	}
-	name := filepath.Join(r.files.dir, logName)
-	f, err := os.Create(name + ".new")
+	f, err := os.Create(filepath.Join(r.files.dir, logName+".new"))
 	if err != nil {
 		return err
 	}
@@ -147,16 +146,11 @@ func (r *repair) log(ctx context.Context) error {
 		size += int64(len(text))
 		return err
 	})
-	if err = errors.Join(err, f.Sync(), r.aside.flush()); err == nil {
-		err = os.Rename(name+".new", name)
+	if err = errors.Join(err, f.Sync(), r.aside.flush(), f.Close()); err == nil {
+		err = r.files.replace(&l.file, f.Name())
 	}
-	if err != nil {
-		return errors.Join(err, f.Close())
+	if err == nil {
+		l.end = size
 	}
-	if err := errors.Join(f.Close(), l.file.Close()); err != nil {
-		return err
-	}
-	l.file, err = os.OpenFile(name, os.O_RDWR, 0o644)
-	l.end = size
 	return err
 }

@@ -12,8 +12,9 @@ func Raceless(t testing.TB) {
 	}
 }
 
-// Fewer is how many pages, rounds or the like a test has: n, or a quarter of that under the race detector, to which the
-// rest would show nothing new. It is at least 1.
+// Fewer is how many pages, rounds or the like a test has: n, or a quarter of that, and at least 1, under the race
+// detector. `make test` runs the test without it, too, with all n (RACELESS in the Makefile; pkg/raceless_test.go sees
+// to it).
 func Fewer(n int) int {
 	if raced {
 		return max(n/4, 1)
