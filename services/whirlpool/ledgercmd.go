@@ -54,7 +54,8 @@ At the end it prints what postgres.ledger must say on all nodes before their pro
 		if !ref.asked() {
 			return usage("a ledger is a cluster's: say which with --cluster or --cluster=node.yml")
 		}
-		if given := []bool{len(*to) > 0, *home, *cancel}; len(slices.DeleteFunc(given, func(yes bool) bool { return !yes })) != 1 {
+		given := slices.DeleteFunc([]bool{len(*to) > 0, *home, *cancel}, func(yes bool) bool { return !yes })
+		if len(given) != 1 {
 			return usage("give --to for each of the servers, or --to-main, or --cancel")
 		}
 		cfg, err := ref.config()
@@ -86,11 +87,11 @@ func moveLedger(cmd *cobra.Command, cfg *process.Config, to []string) error {
 	if err != nil {
 		return err
 	}
-	list := strings.Join(shown, ",")
-	if list == "" {
-		list = "nothing"
+	must := "be " + strings.Join(shown, ",")
+	if len(shown) == 0 {
+		must = "not be set"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Before the programs start, on all nodes: POSTGRES_LEDGER (postgres.ledger) must "+
-		"be %s\n", list)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Before the programs start, on all nodes: POSTGRES_LEDGER (postgres.ledger) must %s\n",
+		must)
 	return err
 }

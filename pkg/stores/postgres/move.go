@@ -91,7 +91,7 @@ func (m *mover) run(ctx context.Context) (err error) {
 	for _, step := range []struct {
 		step moveStep
 		do   func(context.Context) error
-	}{{stepMark, m.markAll}, {stepCopy, m.copyAll}, {stepClean, m.cleanAll}, {stepUnmark, func(ctx context.Context) error { return m.unmark(ctx, len(m.urls)) }}} {
+	}{{stepMark, m.markAll}, {stepCopy, m.copyAll}, {stepClean, m.cleanAll}, {stepUnmark, m.unmarkAll}} {
 		if m.mark.step == step.step && err == nil {
 			err = step.do(ctx)
 		}
@@ -149,6 +149,8 @@ func (m *mover) cleanAll(ctx context.Context) error {
 	}
 	return m.setStep(ctx, stepUnmark)
 }
+
+func (m *mover) unmarkAll(ctx context.Context) error { return m.unmark(ctx, len(m.urls)) }
 
 // moversAtOnce is how many databases are written to at once. moverConns is the connections to each: as many as may read
 // from it, its own, and that of its locks.

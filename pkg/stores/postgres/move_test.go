@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -78,18 +79,27 @@ func mustBeAlone(t *testing.T, was, now spreadOver) {
 		if slices.Contains(now.servers(), server) {
 			continue
 		}
-		var count []string
+		var tables []string
 		for table := range postgres.Placings() {
 			if server == now.main && (ledgerSQL[table] == "" && table != "tallies" && table != "followed_since") ||
 				table == "members" || table == "jobs" {
 				continue
 			}
-			count = append(count, fmt.Sprintf("SELECT '%s: ' || count(*) AS t FROM %s HAVING count(*) > 0", table, table))
+			tables = append(tables, table)
 		}
-		const all = "SELECT coalesce(string_agg(t, ', '), '') FROM (%s) AS a"
-		if left := ask[string](t, server, fmt.Sprintf(all, strings.Join(count, " UNION ALL "))); left != "" {
-			t.Errorf("rows are left on a server that is none any more: %s", left)
-		}
+		mustBeEmpty(t, server, tables)
+	}
+}
+
+func mustBeEmpty(t *testing.T, server string, tables []string) {
+	t.Helper()
+	var counts []string
+	for _, table := range tables {
+		counts = append(counts, fmt.Sprintf("SELECT '%s: ' || count(*) AS t FROM %s HAVING count(*) > 0", table, table))
+	}
+	const all = "SELECT coalesce(string_agg(t, ', '), '') FROM (%s) AS a"
+	if left := ask[string](t, server, fmt.Sprintf(all, strings.Join(counts, " UNION ALL "))); left != "" {
+		t.Errorf("rows are left at a server that has no part of the ledger: %s", left)
 	}
 }
 
@@ -209,8 +219,8 @@ func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
 	}
 }
 
-// A move is given up at each of its steps, and that is ended after each of its statements: the ledger is as it was. Once
-// the new list counts, it cannot be given up.
+// A move is given up at each of its steps, and at some of them that is ended after each of its statements: the ledger
+// is as it was. Once the new list counts, it cannot be given up.
 func TestAMoveIsGivenUp(t *testing.T) {
 	lists := moves(t)
 	from, to := lists[1], spreadOver{lists[0].main, []string{lists[2].ledger[1], lists[0].main, lists[1].ledger[0]}}
@@ -220,8 +230,8 @@ func TestAMoveIsGivenUp(t *testing.T) {
 		!strings.Contains(err.Error(), "nothing to cancel") {
 		t.Errorf("no move was begun, and is given up: %v", err)
 	}
-	for i, last := range []string{"the main server is marked", "a server is marked", "writes have ended", "rows are copied",
-		"notes are copied", "what each server has is copied", "all is compared"} {
+	for i, last := range []string{"the main server is marked", "a server is marked", "writes have ended",
+		"rows are copied", "notes are copied", "what each server has is copied", "all is compared"} {
 		err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, func(what string) error {
 			if what == last {
 				return errKilled
@@ -232,10 +242,13 @@ func TestAMoveIsGivenUp(t *testing.T) {
 			t.Fatalf("ended after %s: %v", last, err)
 		}
 		from.mustBeRefused(t, "is being moved")
-		e := endings{ended: map[string]int{}}
+		e, after := endings{ended: map[string]int{}}, always
+		if i%3 == 0 {
+			after = e.after
+		}
 		for err = errKilled; err != nil && e.ended["the mark is removed"] == 0; {
 			e.running = true
-			err = postgres.CancelMoveBy(t.Context(), from.config(), quiet, e.after)
+			err = postgres.CancelMoveBy(t.Context(), from.config(), quiet, after)
 			if err != nil && !errors.Is(err, errKilled) && !errors.Is(err, context.Canceled) {
 				t.Fatalf("given up after %s: %v", last, err)
 			}
@@ -251,7 +264,10 @@ func TestAMoveIsGivenUp(t *testing.T) {
 			t.Fatalf("given up after %s: %s", last, why)
 		}
 		mustBeAsIfBegun(t, from)
-		mustBeAlone(t, to, from)
+		tables := slices.DeleteFunc(slices.Collect(maps.Keys(postgres.Placings())), func(table string) bool {
+			return ledgerSQL[table] == "" && table != "tallies" && table != "followed_since"
+		})
+		mustBeEmpty(t, from.main, tables)
 		to.ledger[0] = makeDatabase(t)
 	}
 	err := postgres.MoveLedgerBy(t.Context(), from.config(), to.ledger, smallBatch, quiet, func(what string) error {

@@ -63,7 +63,13 @@ func (c *cluster) whirlpool(args ...string) string {
 // exitCode runs a command of the real program, and returns its exit status and what it said.
 func (c *cluster) exitCode(args ...string) (code int, text string) {
 	c.t.Helper()
-	text, err := c.Command(c.env, filepath.Join(programs, "whirlpool"), args...)
+	return c.exitWith("", args...)
+}
+
+// exitWith is exitCode with a variable that the environment does not have.
+func (c *cluster) exitWith(variable string, args ...string) (code int, text string) {
+	c.t.Helper()
+	text, err := c.Command(append(c.env[:len(c.env):len(c.env)], variable), filepath.Join(programs, "whirlpool"), args...)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

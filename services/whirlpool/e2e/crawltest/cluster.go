@@ -89,6 +89,15 @@ func (c *Cluster) open() {
 	c.T.Cleanup(func() { _ = c.Mongo.Close() })
 }
 
+// Move has the ledger moved while the test has no connection to it. move returns the setting of the new list.
+func (c *Cluster) Move(move func() (setting string)) {
+	c.T.Helper()
+	c.Postgres.Close()
+	_ = c.Mongo.Close()
+	c.Settings = append(c.Settings, move())
+	c.open()
+}
+
 // Config is that of programs with an environment.
 func (c *Cluster) Config(env []string) *process.Config {
 	c.T.Helper()
