@@ -78,7 +78,7 @@ func moveConfig(cmd *cobra.Command, cfg *process.Config) postgres.Config {
 }
 
 func moveLedger(cmd *cobra.Command, cfg *process.Config, to []string) error {
-	var urls, shown []string
+	urls, shown := make([]string, 0, len(to)), make([]string, 0, len(to))
 	for _, u := range to {
 		at := process.URL(u).With("", cfg.Postgres.Password)
 		urls, shown = append(urls, at.Reveal()), append(shown, process.URL(u).String())

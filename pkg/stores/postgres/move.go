@@ -60,7 +60,7 @@ type mover struct {
 }
 
 func (m *mover) run(ctx context.Context) (err error) {
-	defer m.close()
+	defer m.close(ctx)
 	if err := m.open(ctx); err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func (e *endings) after(what string) error {
 
 // A move that is ended after any of its statements, again and again, goes on to its end; meanwhile no program starts.
 func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
-	lists := moves(t)
+	lists := slices.Delete(moves(t), 2, 3)
 	fillLedger(t, lists[0])
 	was := stateOf(t, lists[0])
 	for i, to := range lists[1:] {

@@ -17,7 +17,7 @@ func CancelMove(ctx context.Context, cfg Config, tell func(line string)) error {
 }
 
 func (m *mover) cancel(ctx context.Context) error {
-	defer m.close()
+	defer m.close(ctx)
 	if err := m.openPresent(ctx); err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ const sumSettings = reportSettings + `; SET LOCAL timezone = 'UTC'; SET LOCAL da
 
 // sumsOf adds up the rows of a table by segments.
 func (m *mover) sumsOf(ctx context.Context, table string, at *Store) ([]rowSum, error) {
-	var firsts []int64
+	firsts := make([]int64, 0, len(m.parts))
 	for _, g := range m.parts {
 		firsts = append(firsts, g.first)
 	}

@@ -130,10 +130,10 @@ func (m *mover) sameAs(ctx context.Context, conn *pgxpool.Conn) (*Store, error) 
 	return nil, err
 }
 
-func (m *mover) close() {
+func (m *mover) close(ctx context.Context) {
 	for _, o := range m.opened {
 		if o.conn != nil {
-			_ = o.conn.Conn().Close(context.Background()) // its locks end with it
+			_ = o.conn.Conn().Close(context.WithoutCancel(ctx)) // its locks end with it
 			o.conn.Release()
 		}
 		o.pool.Close()
