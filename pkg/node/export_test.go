@@ -14,7 +14,7 @@ func (e *Engine) SampledPreview(ctx context.Context, next *crawl.Job, tell func(
 	if err != nil {
 		return err
 	}
-	p.enough = 0
+	p.enough, p.first = 0, time.Hour // a slow machine's sample would be the first hosts alone
 	return p.run(ctx, tell)
 }
 

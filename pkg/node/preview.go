@@ -19,7 +19,7 @@ import (
 // Bounds of a preview.
 const (
 	previewSample  = 100_000                // URLs of the first answer
-	previewFirst   = 800 * time.Millisecond // after which the sample ends, whatever it has
+	previewFirst   = 800 * time.Millisecond // the longest that a sample takes
 	previewTold    = 500 * time.Millisecond // how often a longer walk tells how far it is
 	previewChunk   = 1000                   // lines of crawl.log read at once
 	previewPatient = 64                     // URLs between two looks at the clock
@@ -64,8 +64,9 @@ type survey struct {
 	sweeps        bool // the edit has what was left out judged again
 	flying        map[weburl.Key]bool
 	began         time.Time
-	enough        int64 // URLs above which a sample is told first
-	total         int64 // about
+	enough        int64         // URLs above which a sample is told first
+	first         time.Duration // after which the sample ends, whatever it has
+	total         int64         // about
 	open, leftOut int64
 	pages         int64
 	answer        preview.Answer
@@ -96,7 +97,7 @@ func newSurvey(ctx context.Context, s *surveyed, edited *crawl.Job, flying []cra
 	}
 	p := &survey{of: s, now: now, next: next, judge: urlfilter.NewJudge(s.jobs), flying: map[weburl.Key]bool{},
 		began:  time.Now(),
-		enough: previewSample, sweeps: sweep.Next(now, next, next.Epoch).Due()}
+		enough: previewSample, first: previewFirst, sweeps: sweep.Next(now, next, next.Epoch).Due()}
 	p.count(&tally)
 	for i := range flying {
 		p.flying[flying[i].URL.Key()] = true
@@ -141,7 +142,7 @@ func (p *survey) sample(ctx context.Context, tell func(*preview.Answer)) error {
 	scale := [3]float64{1, 1, 1}
 	for kind, walk := range []func(context.Context, func(uint64) bool, func() error) error{p.queued, p.left} {
 		of := []int64{p.open, p.leftOut}[kind]
-		until := p.began.Add(time.Duration(kind+1) * previewFirst / 3)
+		until := p.began.Add(time.Duration(kind+1) * p.first / 3)
 		before := p.tally.N()
 		pick, seen, enough := picker(of), int64(0), false
 		counting := func(hash uint64) bool { seen++; return pick(hash) }
@@ -193,7 +194,7 @@ func (p *survey) someFetched(ctx context.Context) (n int64, err error) {
 				return 0, err
 			}
 		}
-		if last = next; time.Since(p.began) > previewFirst {
+		if last = next; time.Since(p.began) > p.first {
 			break
 		}
 	}

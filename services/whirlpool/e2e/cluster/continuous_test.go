@@ -81,7 +81,7 @@ func TestContinuousLosesAQueue(t *testing.T) {
 	for _, p := range c.programs {
 		p.Stop(t)
 	}
-	c.forget(12)
+	c.forget()
 	// All tasks of visits are lost: a frontier that has one yet looks for lost visits once in hours. The broker puts what
 	// the programs held back into the queues by and by.
 	until(t, patience, "the queues to be empty", func() bool {
@@ -96,6 +96,9 @@ func TestContinuousLosesAQueue(t *testing.T) {
 		t.Errorf("audit ends with %d:\n%s", code, text)
 	}
 	lost := c.taken() // before anything runs: a fast frontier has them back at once
+	if lost < 12 {
+		t.Fatalf("%d visits are lost, too few to prove much", lost)
+	}
 	for _, p := range c.programs {
 		p.Start(t)
 	}
@@ -143,15 +146,12 @@ func (c *cluster) revise(job *crawl.Job) {
 	check(c.t, err)
 }
 
-// forget takes so many pages out of what is due, as if the queue of their visits had been lost.
-func (c *cluster) forget(pages int) {
+// forget takes some pages out of what is due, as if the queue of their visits had been lost.
+func (c *cluster) forget() {
 	c.t.Helper()
 	ctx := c.t.Context()
-	due, err := c.Postgres.Revisits().Due(ctx, c.job.ID, time.Now().AddDate(1000, 0, 0), pages, nil)
+	due, err := c.Postgres.Revisits().Due(ctx, c.job.ID, time.Now().AddDate(1000, 0, 0), 12, nil)
 	check(c.t, err)
-	if len(due) < pages {
-		c.t.Fatalf("%d pages are due some day, want %d", len(due), pages)
-	}
 	for i := range due {
 		due[i].Due = time.Time{}
 	}
