@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
 )
@@ -30,7 +31,8 @@ func TestRoutes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			body := `<!doctype html><div id=root></div><script>let shown=0;const view=` + test.view + ";" + show
-			got := (&site{}).settles(t, shared(t), render.Request{Seed: true, Scroll: true, Limits: small, Body: []byte(body)})
+			got := (&site{}).settles(t, shared(t), render.Request{Seed: true, Scroll: true, Body: []byte(body),
+				Limits: render.Limits{Wall: time.Minute, CPU: small.CPU}})
 			want := map[string]bool{}
 			for _, link := range strings.Fields(test.links) {
 				want[link] = true

@@ -72,8 +72,8 @@ func (c *Config) Validate() error {
 
 // Bounds of connecting and cancelling.
 const (
-	connectTimeout = 3 * time.Second // a host that does not answer; one that refuses says so at once
-	cancelGrace    = time.Second     // for the server to end a cancelled statement, before the connection is given up
+	connectTimeout = 10 * time.Second // a host that does not answer, or is very busy; one that refuses says so at once
+	cancelGrace    = time.Second      // for the server to end a cancelled statement, before the connection is given up
 )
 
 // settings are set in every session. Statements are look-ups by key and are planned once. Without these settings, plans

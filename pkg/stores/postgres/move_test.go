@@ -17,6 +17,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 )
 
@@ -191,6 +192,7 @@ func (e *endings) after(what string) error {
 
 // A move that is ended after any of its statements, again and again, goes on to its end; meanwhile no program starts.
 func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
+	harness.Raceless(t)
 	lists := slices.Delete(moves(t), 2, 3)
 	fillLedger(t, lists[0])
 	was := stateOf(t, lists[0])
@@ -222,6 +224,7 @@ func TestAMoveThatIsEndedAnywhereGoesOn(t *testing.T) {
 // A move is given up at each of its steps, and at some of them that is ended after each of its statements: the ledger
 // is as it was. Once the new list counts, it cannot be given up.
 func TestAMoveIsGivenUp(t *testing.T) {
+	harness.Raceless(t)
 	lists := moves(t)
 	from, to := lists[1], spreadOver{lists[0].main, []string{lists[2].ledger[1], lists[0].main, lists[1].ledger[0]}}
 	fillLedger(t, from)
@@ -307,6 +310,7 @@ func TestMoveInAProcess(t *testing.T) {
 
 // A process that is killed leaves statements under way: the next waits for their end.
 func TestAMoveOutlivesKills(t *testing.T) {
+	harness.Raceless(t)
 	lists := moves(t)[:3]
 	fillLedger(t, lists[0])
 	was := stateOf(t, lists[0])
