@@ -514,7 +514,7 @@ func TestAMoveIsEndedAsItWasBegun(t *testing.T) {
 		"a new one among them": {lists[0], []string{l[0], makeDatabase(t), l[2]}}, "from elsewhere": {lists[1], l},
 	} {
 		err := postgres.MoveLedgerBy(t.Context(), c.from.config(), c.to, smallBatch, quiet, always)
-		if !errors.Is(err, postgres.ErrLedger) || !strings.Contains(err.Error(), "with which its move began") {
+		if !errors.Is(err, postgres.ErrLedger) || !strings.Contains(err.Error(), "its move began with others") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

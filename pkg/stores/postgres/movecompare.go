@@ -112,8 +112,8 @@ func (m *mover) compare(ctx context.Context, table string, sums map[*Store][]row
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("%w of the same rows: of a part of %s there are %d at %s, and %d were copied to %s, or not the "+
-				"same. Somebody wrote meanwhile", ErrLedger, table, there.rows, g.from.address(), here.rows, g.to.address())
+			return fmt.Errorf("%s: a part of it has %d rows at %s, and its copy at %s has %d, or other ones. "+
+				"Somebody wrote meanwhile", table, there.rows, g.from.address(), g.to.address(), here.rows)
 		}
 		rows[g.to] += here.rows
 	}

@@ -143,7 +143,7 @@ func (m *mover) markOf(ctx context.Context, at *Store) (server string, err error
 }
 
 func (m *mover) otherMove() error {
-	return fmt.Errorf("%w with which its move began: postgres.ledger must be as it was then (%s), and the new servers "+
+	return fmt.Errorf("%w: its move began with others. postgres.ledger must be as it was then (%s), and the new servers "+
 		"those of then, in their order (%s)", ErrLedger, listText(m.mark.fromAt), listText(m.mark.toAt))
 }
 
