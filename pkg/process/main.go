@@ -26,7 +26,7 @@ const probeTime = 5 * time.Second
 
 // Main runs body as the program name and exits. See the package's comment.
 func Main(name string, body Body) {
-	relaxTimers()
+	RelaxTimers()
 	os.Exit(Run(name, os.Args[1:], body))
 }
 

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"os"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -17,24 +15,16 @@ const (
 	timerSlack = 2 * time.Millisecond
 )
 
-// relaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon)
+// RelaxTimers lets the kernel wake this program's threads a little later than asked. A thread of Go's runtime (sysmon)
 // sleeps for 20 µs at a time while anything runs, and the programs of a node always do a little work. That thread
 // took a tenth of their CPU time: with relaxed timers, 1.45 to 1.53 ms a page became 1.25 to 1.35 (on two cores).
-// Threads inherit the setting from the thread that creates them, and sysmon is created before main. So the program
-// executes itself once more, as the same process. If the setting is not the default (systemd's TimerSlackNSec, say), or
-// cannot be changed, the program goes on as it is.
-func relaxTimers() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if slack() != usualSlack {
-		return // begun again, or set by the user
-	}
-	exe, err := os.Executable()
-	if err != nil || unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) != nil || slack() != timerSlack {
-		return // real-time threads have none, whatever they set
-	}
-	if syscall.Exec(exe, os.Args, os.Environ()) != nil {
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(usualSlack), 0, 0, 0)
+//
+// All threads are set, sysmon among them, and those made later inherit it, as do programs that this one starts. If the
+// setting is not the default (systemd's TimerSlackNSec, say), it stays. Go can set all threads only in programs without
+// cgo, as ours are released; others go on as they are.
+func RelaxTimers() {
+	if slack() == usualSlack {
+		_, _, _ = syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0)
 	}
 }
 

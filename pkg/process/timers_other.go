@@ -2,5 +2,5 @@
 
 package process
 
-// relaxTimers does nothing here: see timers_linux.go.
-func relaxTimers() {}
+// RelaxTimers does nothing here: see timers_linux.go.
+func RelaxTimers() {}

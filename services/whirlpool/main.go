@@ -37,6 +37,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	process.RelaxTimers()
 	process.StandardLog(slog.NewTextHandler(os.Stderr, nil))
 	if err := becomeOwner(); err != nil {
 		fmt.Fprintln(os.Stderr, "whirlpool:", err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -194,6 +196,29 @@ func BenchmarkPull(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
+			})
+		})
+	}
+}
+
+// BenchmarkSettle settles tasks that are held, in the order in which hosts may be asked: any.
+func BenchmarkSettle(b *testing.B) {
+	for _, held := range []int{1_000, 4_000, 16_000} {
+		b.Run(fmt.Sprintf("held=%d", held), func(b *testing.B) {
+			q := openQueues(b, rabbittest.Config(b))
+			fill(b, q, "front.1", held)
+			var ds []crawl.Delivery
+			for len(ds) < held {
+				ds = append(ds, must(q.Pull(context.Background(), "front.1", 256))(b)...)
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			random.Shuffle(held, func(i, k int) { ds[i], ds[k] = ds[k], ds[i] })
+			measured(b, held/2, func() { // and the other half stays, as in the middle of a crawl
+				for few := range slices.Chunk(ds[:held/2], 32) {
+					check(b, q.Settle(context.Background(), few...))
+					fill(b, q, "front.1", 1) // when this is confirmed, the queue has heard of most
+				}
+				q.Reached()
 			})
 		})
 	}

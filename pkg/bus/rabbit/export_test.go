@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// WellLoaded is from how many tasks on a channel another one is opened.
+const WellLoaded = wellLoaded
+
 // Kill ends the connections as if the process had died: no acknowledgements, no closing handshake, no reconnect.
 func (b *Bus) Kill() {
 	for _, v := range b.vhosts {
@@ -26,16 +29,24 @@ func (b *Bus) Drop() {
 // Kill does the same with the frontier's queues. Settlements made before have reached the broker: the interface lets
 // them be late, but the suite expects them.
 func (q *Queues) Kill() {
-	for _, p := range q.pulls {
-		p.mu.Lock()
-		_ = p.ch.Qos(p.prefetch, 0, false)
-		p.mu.Unlock()
-	}
+	q.Reached()
 	for _, l := range []*link{q.v.consuming, q.v.publishing.link} {
 		l.parked.Store(true)
 		l.drop()
 	}
 }
+
+// Reached returns when what was settled has reached the broker.
+func (q *Queues) Reached() {
+	for _, p := range q.pullers.all() {
+		p.mu.Lock()
+		_ = p.ch.Qos(p.prefetch, 0, false)
+		p.mu.Unlock()
+	}
+}
+
+// Channels is how many channels pull.
+func (q *Queues) Channels() int { return len(q.pullers.all()) }
 
 // LosePulls cuts the connection with which tasks are pulled, and no other.
 func (q *Queues) LosePulls() { q.v.consuming.drop() }
@@ -55,8 +66,8 @@ func (l *link) drop() {
 
 // Renew renews the pulled tasks whatever their age.
 func (q *Queues) Renew() error {
-	for _, p := range q.pulls {
-		if err := p.renew(-time.Second); err != nil {
+	for _, p := range q.pullers.all() {
+		if err := q.renew(p, -time.Second); err != nil {
 			return err
 		}
 	}

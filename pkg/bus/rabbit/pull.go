@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -16,13 +15,15 @@ import (
 
 // puller pulls tasks over one channel. They stay unacknowledged until they are settled.
 type puller struct {
-	vhost    *vhost
-	receipts *atomic.Uint64
+	vhost  *vhost
+	number uint64 // among the pullers; receipts end with it
+	load   int    // tasks that it pulled or is to pull, and that are not settled; pullers.mu guards it
 
 	mu       sync.Mutex
 	ch       *amqp.Channel
 	prefetch int
 	pulled   map[uint64]*pulledTask // by receipt
+	receipts uint64                 // given out
 }
 
 // pulledTask is what is known of a task that is pulled and not settled.
@@ -31,14 +32,6 @@ type pulledTask struct {
 	message string // its message_id
 	tag     uint64
 	since   time.Time
-}
-
-func (q *Queues) newPuller() (*puller, error) {
-	ch, err := q.session.conn.Channel()
-	if err != nil {
-		return nil, fmt.Errorf("open a channel to pull: %w", err)
-	}
-	return &puller{vhost: q.v, receipts: &q.receipts, ch: ch, pulled: map[uint64]*pulledTask{}}, nil
 }
 
 // getUpTo is the number of tasks up to which basic.get for each costs less than a consumer, which takes three round
@@ -126,21 +119,22 @@ func (p *puller) take(ctx context.Context, out []crawl.Delivery, queue string, d
 		}
 		return out
 	}
-	receipt := p.receipts.Add(1)
+	p.receipts++
+	receipt := p.receipts*maxPullers + p.number
 	p.pulled[receipt] = &pulledTask{queue: queue, message: d.MessageId, tag: d.DeliveryTag, since: time.Now()}
 	return append(out, crawl.Delivery{Task: task, Queue: queue, Receipt: receipt})
 }
 
-// settle acknowledges what a receipt stands for; nothing where it was settled before.
-func (p *puller) settle(receipt uint64) error {
+// settle acknowledges what a receipt stands for. settled: it was not before.
+func (p *puller) settle(receipt uint64) (settled bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.pulled[receipt]
 	if t == nil {
-		return nil
+		return false, nil
 	}
 	delete(p.pulled, receipt)
-	return p.ch.Ack(t.tag, false)
+	return true, p.ch.Ack(t.tag, false)
 }
 
 // The broker closes a channel on which a message stays unacknowledged for longer than its consumer_timeout, 30 minutes
@@ -164,8 +158,8 @@ func (q *Queues) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		for _, p := range q.pulls {
-			if err := q.renew(p); err != nil && ctx.Err() == nil {
+		for _, p := range q.pullers.all() {
+			if err := q.renew(p, renewAfter); err != nil && ctx.Err() == nil {
 				q.v.cfg.Log.Error("tasks that wait for long could not be renewed: the frontier starts again", "error", err)
 				_ = p.ch.Close() // voids the receipts, which every later call says
 			}
@@ -173,48 +167,55 @@ func (q *Queues) run(ctx context.Context) {
 	}
 }
 
-func (q *Queues) renew(p *puller) error {
+// renew gives back, and pulls again, all tasks that p has of the queues of which it pulled one so long ago.
+func (q *Queues) renew(p *puller, after time.Duration) error {
 	q.looking.Lock()
 	defer q.looking.Unlock()
-	return p.renew(renewAfter)
-}
-
-// renew gives back, and pulls again, all tasks of the queues that have one pulled so long ago.
-func (p *puller) renew(after time.Duration) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	old := map[string][]*pulledTask{}
-	for _, t := range p.pulled {
-		if time.Since(t.since) >= after {
-			old[t.queue] = nil
-		}
-	}
-	for _, t := range p.pulled {
-		if ts, ok := old[t.queue]; ok {
-			old[t.queue] = append(ts, t)
-		}
-	}
-	for queue, tasks := range old {
-		if err := p.renewQueue(queue, tasks); err != nil {
+	for _, queue := range p.old(after) {
+		turn := q.pullers.turn(queue) // who pulled from the queue meanwhile would get what is given back
+		turn.Lock()
+		err := p.renew(queue)
+		turn.Unlock()
+		if err != nil {
 			return fmt.Errorf("queue %s: %w", queue, err)
 		}
 	}
 	return nil
 }
 
+// old lists the queues that have a task pulled so long ago.
+func (p *puller) old(after time.Duration) (queues []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.pulled {
+		if time.Since(t.since) >= after {
+			queues = append(queues, t.queue)
+		}
+	}
+	slices.Sort(queues)
+	return slices.Compact(queues)
+}
+
 var errNotBack = errors.New("a task that was given back did not come again")
 
-// renewQueue gives back the tasks of a queue and pulls them again. The broker puts them back at the head, so the next
-// tasks it delivers are the same ones.
-func (p *puller) renewQueue(queue string, tasks []*pulledTask) error {
+// renew gives back the puller's tasks of a queue and pulls them again. The broker puts them back at the head, where
+// those of other pullers are not, so the next tasks it delivers are the same ones.
+func (p *puller) renew(queue string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	byMessage := map[string][]*pulledTask{}
-	for _, t := range tasks {
+	given := 0
+	for _, t := range p.pulled {
+		if t.queue != queue {
+			continue
+		}
+		given++
 		byMessage[t.message] = append(byMessage[t.message], t)
 		if err := p.ch.Nack(t.tag, false, true); err != nil {
 			return err
 		}
 	}
-	for range tasks {
+	for range given {
 		d, ok, err := p.ch.Get(queue, false)
 		if err != nil {
 			return err

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -19,18 +18,13 @@ import (
 // put the tasks back into their queues. Rebuild the frontier over new Queues.
 var ErrLost = errors.New("rabbit: the connection of the frontier's queues was lost: all receipts are void")
 
-// pullChannels is the number of channels used to pull from the queues. A queue always uses the same channel, which
-// keeps its order. Different queues do not wait for each other.
-const pullChannels = 4
-
 // Queues are the frontier's queues on a broker. It implements crawl.Queues. One program at a time has them.
 type Queues struct {
-	v        *vhost
-	api      *management
-	session  *session
-	pulls    [pullChannels]*puller
-	receipts atomic.Uint64
-	looking  sync.Mutex // held by who looks into a queue, and by who renews
+	v       *vhost
+	api     *management
+	session *session
+	pullers pullers
+	looking sync.Mutex // held by who looks into a queue, and by who renews
 
 	mu      sync.Mutex
 	made    map[string]bool // queues that are known to exist
@@ -89,13 +83,7 @@ func (q *Queues) open(ctx context.Context) (err error) {
 		return err
 	}
 	q.watch(q.setup)
-	for i := range q.pulls {
-		if q.pulls[i], err = q.newPuller(); err != nil {
-			return err
-		}
-		q.watch(q.pulls[i].ch)
-	}
-	return nil
+	return q.pullers.start(q)
 }
 
 // watch invalidates the receipts when a channel ends: the broker closes a channel that asks for a queue which somebody
@@ -248,7 +236,7 @@ func (q *Queues) Pull(ctx context.Context, name string, n int) ([]crawl.Delivery
 	if err := q.make(name); err != nil {
 		return nil, fmt.Errorf("pull from queue %s: %w", name, err)
 	}
-	ds, err := q.puller(name).pull(ctx, name, n)
+	ds, err := q.pullers.pull(ctx, name, n)
 	if err != nil {
 		return nil, fmt.Errorf("pull %d tasks from queue %s: %w", n, name, q.orLost(err))
 	}
@@ -261,7 +249,7 @@ func (q *Queues) Settle(ctx context.Context, ds ...crawl.Delivery) error {
 		return err
 	}
 	for i := range ds {
-		if err := q.puller(ds[i].Queue).settle(ds[i].Receipt); err != nil {
+		if err := q.pullers.settle(ds[i].Receipt); err != nil {
 			return fmt.Errorf("settle %d tasks: %w", len(ds), q.orLost(err))
 		}
 	}
@@ -271,21 +259,13 @@ func (q *Queues) Settle(ctx context.Context, ds ...crawl.Delivery) error {
 	return nil
 }
 
-func (q *Queues) puller(name string) *puller {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	return q.pulls[h.Sum32()%pullChannels]
-}
-
 // Lengths implements crawl.Queues: messages ready in the broker plus tasks that this program has pulled.
 func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 	if q.lost() {
 		return nil, ErrLost
 	}
-	for _, p := range q.pulls { // nothing is on its way between ready and pulled
-		p.mu.Lock()
-		defer p.mu.Unlock()
-	}
+	pullers, again := q.pullers.still() // nothing is on its way between ready and pulled
+	defer again()
 	infos, err := q.api.totals(ctx, q.v)
 	if err != nil {
 		return nil, err
@@ -296,7 +276,7 @@ func (q *Queues) Lengths(ctx context.Context) (map[string]int64, error) {
 			out[info.Name] = int64(info.MessagesReady)
 		}
 	}
-	for _, p := range q.pulls {
+	for _, p := range pullers {
 		for _, t := range p.pulled {
 			out[t.queue]++
 		}
@@ -325,12 +305,7 @@ func (q *Queues) lost() bool {
 	if q.session.conn.IsClosed() || q.setup != nil && q.setup.IsClosed() {
 		return true
 	}
-	for _, p := range q.pulls {
-		if p != nil && p.ch.IsClosed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.pullers.all(), func(p *puller) bool { return p.ch.IsClosed() })
 }
 
 // orLost returns ErrLost if the lost connection is the cause of err, and else err.

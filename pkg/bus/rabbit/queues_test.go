@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +51,98 @@ func TestTasksHeldForLongAreRenewed(t *testing.T) {
 	}
 	check(t, q.Close())
 	wantTasks(t, pull(t, openQueues(t, cfg), "back.1", 99), 1, 2, 4, 5, 6, 7, 8, 10, 11)
+}
+
+// What an acknowledgement costs the broker grows with what is held on its channel, so a frontier that holds much has
+// more channels. Receipts, renewals and the order in the queue do not depend on which one a task came over.
+func TestManyTasksAreHeldOnManyChannels(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	q := openQueues(t, cfg)
+	const tasks, held = 1000, 900
+	fill(t, q, "front.1", tasks)
+	var ds []crawl.Delivery
+	for len(ds) < held {
+		ds = append(ds, pull(t, q, "front.1", 60)...)
+	}
+	wantTasks(t, ds, span(0, held)...)
+	if n := q.Channels(); n < held/(rabbit.WellLoaded+60) || n > held/60 {
+		t.Errorf("%d tasks are held on %d channels", held, n)
+	}
+	var left []int
+	for i, d := range ds {
+		if i%3 != 0 {
+			check(t, q.Settle(within(t), d))
+		} else {
+			left = append(left, i)
+		}
+	}
+	check(t, q.Renew())
+	check(t, q.Settle(within(t), ds[0], ds[left[len(left)-1]])) // by the receipts that they had before
+	left = left[1 : len(left)-1]
+	if n := must(q.Lengths(within(t)))(t)["front.1"]; n != int64(len(left)+tasks-held) {
+		t.Errorf("length %d, want %d", n, len(left)+tasks-held)
+	}
+	before := q.Channels()
+	more := pull(t, q, "front.1", tasks-held-1)
+	if n := q.Channels(); n != before {
+		t.Errorf("%d channels became %d, although many tasks were settled", before, n)
+	}
+	wantTasks(t, more, span(held, tasks-1)...)
+	check(t, q.Settle(within(t), more...))
+	check(t, q.Close())
+	wantTasks(t, pull(t, openQueues(t, cfg), "front.1", tasks), append(left, tasks-1)...)
+}
+
+// Pulls from one queue at once, and from others, take each task once.
+func TestPullsAtOnceTakeEachTaskOnce(t *testing.T) {
+	q := openQueues(t, rabbittest.Config(t))
+	queues := []string{"front.1", "back.1", "back.2"}
+	const tasks = 600
+	for _, name := range queues {
+		fill(t, q, name, tasks)
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	var wg sync.WaitGroup
+	for i := range 9 {
+		wg.Go(func() {
+			name := queues[i%len(queues)]
+			for {
+				ds, err := q.Pull(within(t), name, 20)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(ds) == 0 {
+					return
+				}
+				mu.Lock()
+				for _, d := range ds {
+					seen[name+" "+d.Task.URL.String()]++
+				}
+				mu.Unlock()
+				if err := q.Settle(within(t), ds[:len(ds)/2]...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) != tasks*len(queues) {
+		t.Errorf("%d tasks were taken, want %d", len(seen), tasks*len(queues))
+	}
+	for task, n := range seen {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", task, n)
+		}
+	}
+}
+
+// span lists the numbers from from up to below to.
+func span(from, to int) (out []int) {
+	for i := from; i < to; i++ {
+		out = append(out, i)
+	}
+	return out
 }
 
 // The frontier's user may make, fill and read the front queues of jobs.
