@@ -19,6 +19,8 @@ const (
 	// wellLoaded is from how many tasks on a channel another one is opened.
 	wellLoaded = 64
 	maxPullers = 64
+	// otherChannels are those that own, declare, prune and look: brokers can be set to allow few to a connection.
+	otherChannels = 3
 	// pullTurns is the number of locks that queues share. Who pulls from a queue has its lock, as the broker lets only
 	// one channel take from a queue at a time in the way that pulls do.
 	pullTurns = 64
@@ -31,11 +33,13 @@ type pullers struct {
 
 	mu   sync.Mutex
 	each []*puller // is only added to
+	most int
 }
 
 // start opens the first channel.
 func (ps *pullers) start(q *Queues) error {
 	ps.queues = q
+	ps.most = max(min(maxPullers, int(q.session.conn.Config.ChannelMax)-otherChannels), 1)
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	_, err := ps.open()
@@ -98,7 +102,7 @@ func (ps *pullers) choose(n int) (*puller, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	least := slices.MinFunc(ps.each, func(a, b *puller) int { return a.load - b.load })
-	if least.load >= wellLoaded && len(ps.each) < maxPullers {
+	if least.load >= wellLoaded && len(ps.each) < ps.most {
 		p, err := ps.open()
 		if err != nil {
 			return nil, err

@@ -93,6 +93,30 @@ func TestManyTasksAreHeldOnManyChannels(t *testing.T) {
 	wantTasks(t, pull(t, openQueues(t, cfg), "front.1", tasks), append(left, tasks-1)...)
 }
 
+// Where the broker allows few channels to a connection, these hold what there is.
+func TestAConnectionWithFewChannelsHoldsAllTheSame(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	cfg.Frontier += "?channel_max=6"
+	q := openQueues(t, cfg)
+	const tasks = 1000
+	fill(t, q, "front.1", tasks)
+	var ds []crawl.Delivery
+	for len(ds) < tasks {
+		ds = append(ds, pull(t, q, "front.1", 100)...)
+	}
+	wantTasks(t, ds, span(0, tasks)...)
+	if n := q.Channels(); n < 2 || n > 6 {
+		t.Errorf("%d channels, of 6 that a connection may have", n)
+	}
+	if _, err := q.Look(within(t), "front.1", tasks, func(*crawl.Task) {}); err != nil {
+		t.Errorf("there is no channel left to look: %v", err)
+	}
+	check(t, q.Settle(within(t), ds...))
+	if n := must(q.Lengths(within(t)))(t)["front.1"]; n != 0 {
+		t.Errorf("length %d, want 0", n)
+	}
+}
+
 // Pulls from one queue at once, and from others, take each task once.
 func TestPullsAtOnceTakeEachTaskOnce(t *testing.T) {
 	q := openQueues(t, rabbittest.Config(t))
