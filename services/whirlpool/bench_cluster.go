@@ -82,6 +82,10 @@ func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
 	if b.exe, err = os.Executable(); err != nil {
 		return err
 	}
+	if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
 	c, err := ref.open(ctx)
 	if err != nil {
 		return err
@@ -108,11 +112,7 @@ func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
 }
 
 // compare crawls the same web with whirlpool crawl. Own is the CPU time a page of the node's programs, in ms.
-func (b *clusterBench) compare(ctx context.Context, own float64) (err error) {
-	if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(b.dir)
+func (b *clusterBench) compare(ctx context.Context, own float64) error {
 	b.concurrency = 64
 	alone, err := b.crawl(ctx, 0)
 	if err != nil {
@@ -141,7 +141,8 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		}
 		k := &child{cmd: exec.CommandContext(ctx, exe, args...), metrics: listen}
 		k.cmd.Env = append(os.Environ(), "WHIRLPOOL_FETCH_ALLOW_PRIVATE=true", "WHIRLPOOL_FETCH_DNS="+b.web.DNS,
-			"WHIRLPOOL_HTTP_LISTEN="+listen, "WHIRLPOOL_LOG_LEVEL=warn")
+			"WHIRLPOOL_HTTP_LISTEN="+listen, "WHIRLPOOL_LOG_LEVEL=warn",
+			"WHIRLPOOL_DISK_SPOOL="+filepath.Join(b.dir, "spool"))
 		if b.profiles != "" {
 			if k.pprof, err = freeAddress(ctx); err != nil {
 				return err
