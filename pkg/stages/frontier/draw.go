@@ -125,7 +125,7 @@ func (dp *dispatcher) distribute(ctx context.Context, batch []crawl.Delivery, no
 type allotment struct {
 	moved    []crawl.Delivery // to the back queues of their hosts
 	items    []crawl.Queued   // the same, as they are put there
-	crowding []crawl.Delivery // they wait, because their domain has too many active hosts
+	crowding []crawl.Delivery // they wait: their domain has too many active hosts, or their host gets no back queue
 	fresh    bool             // the batch brought hosts that were needed
 }
 
@@ -148,7 +148,12 @@ func (dp *dispatcher) allot(batch []crawl.Delivery, records map[string]*record, 
 			h = dp.activate(rec, domain)
 			b.fresh = b.fresh || dp.bench.newcomers.waiting[newcomer].len() < enoughHosts*dp.cfg.Window
 		}
-		if left, some := dp.take(h, d); some {
+		left, some := dp.take(h, d)
+		switch {
+		case !some:
+		case h.laneOf(left.Task.Job).queue == "" && dp.stock.backs.full():
+			b.crowding = append(b.crowding, left)
+		default:
 			b.moved, b.items = append(b.moved, left), append(b.items, dp.assign(h, left))
 		}
 	}
@@ -172,13 +177,25 @@ func (dp *dispatcher) take(h *host, d crawl.Delivery) (left crawl.Delivery, some
 			left, l.buf = l.buf[last], l.buf[:last]
 			return left, true
 		}
-	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.stock.held < dp.cfg.MaxHeld:
+	case l.backlog == 0 && len(l.buf) < hostBuffer && dp.mayHold(l):
 		l.buf = append(l.buf, d)
 	default:
 		return d, true
 	}
 	dp.stock.held++
 	return crawl.Delivery{}, false
+}
+
+// heldAtMost times MaxHeld tasks are in memory while hosts can get no back queue, and one of each host.
+const heldAtMost = 4
+
+// mayHold reports whether one more task of a host and a job may be in memory.
+func (dp *dispatcher) mayHold(l *lane) bool {
+	held := dp.stock.held
+	if held < dp.cfg.MaxHeld || l.queue != "" || !dp.stock.backs.full() {
+		return held < dp.cfg.MaxHeld
+	}
+	return len(l.buf) == 0 || held < heldAtMost*dp.cfg.MaxHeld
 }
 
 // assign names the back queue that a task of the host goes to. The host counts it from now on, which keeps it active.
@@ -212,10 +229,10 @@ func (dp *dispatcher) moveBack(ctx context.Context, items []crawl.Queued, moved 
 	return fmt.Errorf("frontier: move %d tasks to back queues: %w", len(items), err)
 }
 
-// crowdPause is how long tasks wait whose domain has too many active hosts.
+// crowdPause is how long tasks wait whose domain has too many active hosts, or whose host gets no back queue.
 const crowdPause = time.Minute
 
-// putOff lets drawn tasks of crowded domains wait, so that the hosts of others find places on the workbench.
+// putOff lets drawn tasks wait that find no place: so the hosts of other domains find places on the workbench.
 func (dp *dispatcher) putOff(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
 	if len(ds) == 0 {
 		return nil
@@ -229,7 +246,7 @@ func (dp *dispatcher) putOff(ctx context.Context, ds []crawl.Delivery, now time.
 			ds[i].Task.Repeat = true // what failed may have been done all the same
 		}
 		dp.drawn = append(dp.drawn, ds...)
-		return fmt.Errorf("frontier: tasks of crowded domains: %w", err)
+		return fmt.Errorf("frontier: put off %d tasks that find no place: %w", len(tasks), err)
 	}
 	dp.mu.Lock()
 	dp.stock.queued -= int64(len(ds))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,18 @@ func (d *disk) store(items []crawl.Queued) {
 		d.seq++
 		d.queues[it.Queue] = append(d.queues[it.Queue], &stored{task: it.Task, seq: d.seq})
 	}
+}
+
+// backQueues is the number of back queues that have tasks.
+func (d *disk) backQueues() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name, tasks := range d.queues {
+		if strings.HasPrefix(name, "back.") && len(tasks) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Pull implements crawl.Queues.

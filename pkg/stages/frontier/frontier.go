@@ -119,7 +119,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.again.store, f.again.calendar, f.again.jobs = deps.Revisits, cfg.Calendar, map[crawl.JobID]*again{}
 	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
-	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, log: deps.Log}
+	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, backs: backQueues{most: cfg.MaxBack}, log: deps.Log}
 	f.leases = newLeases(deps.Ring != nil || deps.Following != nil, deps.Ring != nil)
 	f.robots = robotsDesk{&f.leases, cfg.RobotsPatience}
 	f.addresses.init(&cfg, deps.Resolver)

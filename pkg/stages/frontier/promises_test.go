@@ -130,8 +130,15 @@ func (w *world) checkBounds() {
 	if n := w.f.Stats().ActiveHosts; n > w.cfg.MaxActive {
 		w.t.Errorf("%d active hosts, at most %d allowed", n, w.cfg.MaxActive)
 	}
-	if n := w.f.Held(); n > w.cfg.MaxHeld+w.cfg.MaxActive+w.cfg.Batch {
-		w.t.Errorf("%d tasks held, at most %d and one a host allowed", n, w.cfg.MaxHeld)
+	held := w.cfg.MaxHeld
+	if most := w.cfg.MaxBack; most > 0 {
+		held *= 4
+		if n := w.disk.backQueues(); n > most {
+			w.t.Errorf("%d back queues have tasks, at most %d allowed", n, most)
+		}
+	}
+	if n := w.f.Held(); n > held+w.cfg.MaxActive+w.cfg.Batch {
+		w.t.Errorf("%d tasks held, at most %d and one a host allowed", n, held)
 	}
 }
 
@@ -140,7 +147,11 @@ func TestNoHostIsHurriedAndNothingIsLost(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := storm(t, seed, func(*world) {})
+				w := storm(t, seed, func(w *world) {
+					if seed%2 == 1 {
+						w.cfg.MaxBack, w.cfg.MaxHeld = 2, 6
+					}
+				})
 				for _, c := range impolite(w.log, 500*time.Millisecond) {
 					t.Error(c)
 				}

@@ -48,7 +48,7 @@ func (dp *dispatcher) recoverQueue(ctx context.Context, name string, n int64, no
 	case crawl.QueueLater:
 		dp.stock.later[q.Number] = &laterQueue{count: n}
 	case crawl.QueueBack:
-		dp.stock.backs.made = max(dp.stock.backs.made, q.Number)
+		dp.stock.backs.found(q.Number)
 		return dp.recoverBack(ctx, name, n, now)
 	}
 	return nil
