@@ -48,6 +48,9 @@ func (q *Queues) Reached() {
 // Channels is how many channels pull.
 func (q *Queues) Channels() int { return len(q.pullers.all()) }
 
+// Sweep deletes empty queues, whenever they were used last.
+func (q *Queues) Sweep() error { return q.sweep(0) }
+
 // LosePulls cuts the connection with which tasks are pulled, and no other.
 func (q *Queues) LosePulls() { q.v.consuming.drop() }
 

@@ -164,6 +164,9 @@ func (q *Queues) run(ctx context.Context) {
 				_ = p.ch.Close() // voids the receipts, which every later call says
 			}
 		}
+		if err := q.sweep(unusedAfter); err != nil && ctx.Err() == nil {
+			q.v.cfg.Log.Warn("queues that nobody uses could not be deleted; they stay, and cost the broker memory", "error", err)
+		}
 	}
 }
 

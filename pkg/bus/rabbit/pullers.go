@@ -19,8 +19,8 @@ const (
 	// wellLoaded is from how many tasks on a channel another one is opened.
 	wellLoaded = 64
 	maxPullers = 64
-	// otherChannels are those that own, declare, prune and look: brokers can be set to allow few to a connection.
-	otherChannels = 3
+	// otherChannels are those that own, declare, look and sweep: brokers can be set to allow few to a connection.
+	otherChannels = 4
 	// pullTurns is the number of locks that queues share. Who pulls from a queue has its lock, as the broker lets only
 	// one channel take from a queue at a time in the way that pulls do.
 	pullTurns = 64
@@ -83,11 +83,8 @@ func (ps *pullers) turn(queue string) *sync.Mutex {
 	return &ps.turns[h.Sum32()%pullTurns]
 }
 
-// pull takes up to n tasks from the head of a queue.
+// pull takes up to n tasks from the head of a queue. The caller has its turn.
 func (ps *pullers) pull(ctx context.Context, queue string, n int) ([]crawl.Delivery, error) {
-	turn := ps.turn(queue)
-	turn.Lock()
-	defer turn.Unlock()
 	p, err := ps.choose(n)
 	if err != nil {
 		return nil, err
@@ -128,6 +125,27 @@ func (ps *pullers) settle(receipt uint64) error {
 		ps.unload(p, 1)
 	}
 	return err
+}
+
+// holds reports whether a task of a queue is pulled and not settled.
+func (ps *pullers) holds(queue string) bool {
+	for _, p := range ps.all() {
+		if p.holds(queue) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *puller) holds(queue string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.pulled {
+		if t.queue == queue {
+			return true
+		}
+	}
+	return false
 }
 
 // still returns the pullers, of which none pulls or settles until again is called.

@@ -27,8 +27,9 @@ type Queues struct {
 	looking sync.Mutex // held by who looks into a queue, and by who renews
 
 	mu      sync.Mutex
-	made    map[string]bool // queues that are known to exist
-	setup   *amqp.Channel   // declares
+	made    map[string]time.Time // queues that are known to exist, and when they were used last
+	pushing map[string]int       // calls that push to a queue
+	setup   *amqp.Channel        // declares
 	end     context.CancelFunc
 	ended   chan struct{} // closed when nothing runs any more
 	closing sync.Once
@@ -49,7 +50,8 @@ func OpenQueues(ctx context.Context, cfg Config) (*Queues, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Queues{v: v, api: newManagement(cfg), made: map[string]bool{}, ended: make(chan struct{}),
+	q := &Queues{v: v, api: newManagement(cfg), made: map[string]time.Time{},
+		pushing: map[string]int{}, ended: make(chan struct{}),
 		gone: make(chan struct{})}
 	v.publishing.link.name, v.consuming.name = cfg.Program+" pushes tasks", cfg.Program+" pulls tasks"
 	v.publishing.prepare = q.prepare
@@ -130,6 +132,7 @@ func (q *Queues) own(ctx context.Context) error {
 // find lists the queues that exist, waits until none of their tasks is pulled, and deletes the empty queues of hosts
 // and retries, which a crawl leaves behind over time.
 func (q *Queues) find(ctx context.Context) error {
+	filled := map[string]bool{}
 	for wait := (pause{first: 20 * time.Millisecond, most: time.Second}); ; {
 		infos, err := q.api.totals(ctx, q.v)
 		if err != nil {
@@ -138,7 +141,7 @@ func (q *Queues) find(ctx context.Context) error {
 		pulled := 0
 		for _, info := range infos {
 			if !q.v.fixed(info.Name) {
-				q.made[info.Name] = info.Messages > 0
+				filled[info.Name] = info.Messages > 0
 				pulled += info.MessagesUnacknowledged
 			}
 		}
@@ -149,26 +152,31 @@ func (q *Queues) find(ctx context.Context) error {
 			return fmt.Errorf("%d tasks are still with the last owner: %w", pulled, err)
 		}
 	}
-	return q.prune()
+	return q.prune(filled)
 }
 
-func (q *Queues) prune() error {
+func (q *Queues) prune(filled map[string]bool) error {
 	ch, err := q.session.conn.Channel()
 	if err != nil {
 		return err
 	}
 	defer ch.Close()
-	for name, filled := range q.made {
-		if filled || strings.HasPrefix(name, "front.") && strings.Count(name, ".") == 1 { // a job's own are made anew
-			q.made[name] = true
+	for name, has := range filled {
+		if has || stays(name) {
+			q.made[name] = time.Now()
 			continue
 		}
-		delete(q.made, name)
 		if _, err := ch.QueueDelete(name, true, true, false); err != nil {
 			return fmt.Errorf("delete the empty queue %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// stays reports whether a queue is kept where it is empty: those of hosts, retries and single jobs are made anew when
+// they are needed.
+func stays(name string) bool {
+	return strings.HasPrefix(name, "front.") && strings.Count(name, ".") == 1
 }
 
 // prepare declares queues for the publisher; missing ones were deleted by somebody.
@@ -187,12 +195,41 @@ func (q *Queues) prepare(ctx context.Context, s *session, missing []string) erro
 	return q.make(missing...)
 }
 
+// beginPush declares the queues that are not known to exist, and keeps them until endPush.
+func (q *Queues) beginPush(names []string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.declare(names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		q.pushing[name]++
+	}
+	return nil
+}
+
+func (q *Queues) endPush(names []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, name := range names {
+		if q.pushing[name]--; q.pushing[name] == 0 {
+			delete(q.pushing, name)
+		}
+	}
+}
+
 // make declares the queues that are not known to exist.
 func (q *Queues) make(names ...string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.declare(names)
+}
+
+// declare is make for who holds q.mu.
+func (q *Queues) declare(names []string) error {
 	for _, name := range names {
-		if q.made[name] || q.v.fixed(name) {
+		if _, made := q.made[name]; made || q.v.fixed(name) {
+			q.made[name] = time.Now()
 			continue
 		}
 		if q.lost() {
@@ -201,7 +238,7 @@ func (q *Queues) make(names ...string) error {
 		if err := q.v.declareQueue(q.setup, queue{name: name}); err != nil {
 			return q.orLost(err)
 		}
-		q.made[name] = true
+		q.made[name] = time.Now()
 	}
 	return nil
 }
@@ -219,9 +256,11 @@ func (q *Queues) Push(ctx context.Context, items ...crawl.Queued) error {
 	if q.lost() {
 		return ErrLost
 	}
-	if err := q.make(queuesOf(out)...); err != nil {
+	names := queuesOf(out)
+	if err := q.beginPush(names); err != nil {
 		return fmt.Errorf("push %d tasks: %w", len(items), err)
 	}
+	defer q.endPush(names)
 	return q.v.publishing.publish(ctx, out)
 }
 
@@ -233,6 +272,9 @@ func (q *Queues) Pull(ctx context.Context, name string, n int) ([]crawl.Delivery
 	if q.lost() {
 		return nil, ErrLost
 	}
+	turn := q.pullers.turn(name)
+	turn.Lock()
+	defer turn.Unlock()
 	if err := q.make(name); err != nil {
 		return nil, fmt.Errorf("pull from queue %s: %w", name, err)
 	}
