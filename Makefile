@@ -62,8 +62,8 @@ compiled: compiler
 # under it (harness.Fewer): those named by ALONE run without it, whole.
 SERIAL := ./services/whirlpool/... ./services/api ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
-RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local
-ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes
+RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local ./pkg/process
+ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes|WokenLate
 # DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
 # CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.

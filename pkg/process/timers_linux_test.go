@@ -6,10 +6,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 func init() {
@@ -33,9 +36,12 @@ func init() {
 	}
 }
 
-// A program begins again once, as the same process, and then all its threads may be woken later; what somebody chose
-// stays.
+// All threads of a program may be woken later; what somebody chose stays.
 func TestThreadsMayBeWokenLate(t *testing.T) {
+	harness.Raceless(t)
+	if _, _, err := syscall.AllThreadsSyscall(syscall.SYS_GETPID, 0, 0, 0); err == syscall.ENOTSUP {
+		t.Skip("a program with cgo cannot set all its threads: CGO_ENABLED=0")
+	}
 	for _, c := range []struct{ before, want time.Duration }{{usualSlack, timerSlack},
 		{time.Millisecond, time.Millisecond}} {
 		p := func() *child { // a process inherits from the thread that starts it

@@ -140,7 +140,7 @@ func (tor *tormentor) act(what string) {
 		tor.leaving = tor.victim()
 		t.Logf("%s: %s", what, tor.leaving.name)
 		until(t, patience, "somebody to take over", tor.heirs) // others may be cut off, or dead
-		tor.During(what, func() { tor.whirlpool(tor.leaving, "ring", "drain", tor.leaving.name, "--cluster") })
+		tor.During(what, func() { tor.drain(tor.leaving) })
 	case troubleKill:
 		m := tor.victim()
 		t.Logf("%s: %s", what, m.name)
@@ -161,6 +161,20 @@ func (tor *tormentor) act(what string) {
 			within(length, func() bool { return tor.stuck() })
 			mend()
 		})
+	}
+}
+
+// drain asks a node to leave. One that was cut off may be out of the ring for the moment: then it is asked again.
+func (tor *tormentor) drain(m *machine) {
+	tor.t.Helper()
+	var out string
+	var err error
+	until(tor.t, patience, m.name+" to be in the ring", func() bool {
+		out, err = tor.command(m, "ring", "drain", m.name, "--cluster")
+		return err == nil || !strings.Contains(out, ring.ErrUnknown.Error())
+	})
+	if err != nil {
+		tor.t.Fatalf("drain %s: %v\n%s", m.name, err, out)
 	}
 }
 
