@@ -44,9 +44,9 @@ func FetchConfig(cfg *process.Config) fetcher.Config {
 	return out
 }
 
-// backQueues is how many back queues the frontier may use at once: each takes some 85 KB of the broker's memory and two
-// of its files (RabbitMQ 3.10, with three small messages in each), and 15 ms of CPU time when it is made.
-const backQueues = 2000
+// backQueues is how many back queues the frontier may use at once: each takes 85 KB of the broker's memory with three
+// tasks in it (RabbitMQ 3.10) and 250 with fifteen, two of its files, and some 15 ms of CPU time when it is made.
+const backQueues = 1000
 
 // config translates the settings for the stages.
 func (c *cluster) config() Config {
