@@ -24,7 +24,7 @@ type Queues struct {
 	api     *management
 	session *session
 	pullers pullers
-	looking sync.Mutex // held by who looks into a queue, and by who renews
+	looking sync.Mutex // held by who looks into a queue, renews or sweeps
 
 	mu      sync.Mutex
 	made    map[string]time.Time // queues that are known to exist, and when they were used last

@@ -66,7 +66,7 @@ func (q *Queues) sweepOne(ch *amqp.Channel, name string) error {
 	if q.pullers.holds(name) { // the broker would not count these
 		return nil
 	}
-	info, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
+	info, err := ch.QueueDeclarePassive(name, true, false, false, false, nil) // fails where somebody deleted it
 	if err != nil || info.Messages > 0 {
 		return err
 	}

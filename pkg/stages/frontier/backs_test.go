@@ -9,7 +9,7 @@ import (
 )
 
 // A queue costs a broker a tenth of a megabyte and two files, so hosts may have only so many. Those that get none are
-// crawled all the same, and hardly later.
+// crawled all the same; what waits for a place comes some minutes later.
 func TestFewBackQueuesAreEnough(t *testing.T) {
 	crawlWith := func(most int) (queues int, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {

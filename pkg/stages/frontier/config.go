@@ -13,7 +13,7 @@ type Config struct {
 	Window    int // leases at once: the number of fetches under way
 	MaxActive int // hosts on the workbench
 	MaxHeld   int // tasks in memory, besides one a host and one batch
-	MaxBack   int // back queues in use; 0: no bound. Hosts that get none hold more in memory, four times MaxHeld in all
+	MaxBack   int // back queues in use; 0: no bound. Hosts that get none hold more in memory, twice MaxHeld in all
 	Batch     int // tasks drawn, and leases published, at once
 	// ShareAddresses makes hosts on one address share its delay. Not through a proxy, which hides the addresses.
 	ShareAddresses bool

@@ -187,7 +187,7 @@ func (dp *dispatcher) take(h *host, d crawl.Delivery) (left crawl.Delivery, some
 }
 
 // heldAtMost times MaxHeld tasks are in memory while hosts can get no back queue, and one of each host.
-const heldAtMost = 4
+const heldAtMost = 2
 
 // mayHold reports whether one more task of a host and a job may be in memory.
 func (dp *dispatcher) mayHold(l *lane) bool {

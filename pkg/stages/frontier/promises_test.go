@@ -132,7 +132,7 @@ func (w *world) checkBounds() {
 	}
 	held := w.cfg.MaxHeld
 	if most := w.cfg.MaxBack; most > 0 {
-		held *= 4
+		held *= 2
 		if n := w.disk.backQueues(); n > most {
 			w.t.Errorf("%d back queues have tasks, at most %d allowed", n, most)
 		}
