@@ -17,7 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-crawls test-packages test-serial test-race test-detected test-alone
+.PHONY: help install build test test-crawls test-programs test-rendered test-packages test-serial test-race
+.PHONY: test-detected test-alone
 .PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
@@ -68,13 +69,22 @@ ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|D
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
 # CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.
 CRAWLS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+# RENDERED are those that are not SERIAL and drive a browser.
+RENDERED := ./pkg/render/browser
 PACKAGES ?= $(shell nproc)
 # -vet=off: lint has all of go vet, and vetting each package again, with all it imports, takes three minutes of CPU.
 GOTEST  = $(NICE) $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
-test-crawls: PACKAGES := 1
 test-crawls:
+	@failed=0; for part in test-programs test-rendered; do $(MAKE) --no-print-directory $$part PACKAGES=1 || failed=1; done; exit $$failed
+
+test-programs:
 	$(GOTEST) $(CRAWLS)
+
+# Here, and not among the others, since a browser that gets too little time draws no frames, and its pages' time stands.
+test-rendered: export CGO_ENABLED := 1
+test-rendered:
+	$(GOTEST) -race $(RENDERED)
 
 test-packages: export NICE := nice -n 5
 test-packages:
@@ -84,7 +94,7 @@ test-race test-detected: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
 test-race: # the packages that are not SERIAL, those first that take longest: some wait for servers most of their time
 	$(GOTEST) -race $$($(GO) list ./pkg/node ./pkg/stores/postgres ./pkg/workflow ./... | \
-		grep -vxF "$$($(GO) list $(SERIAL))")
+		grep -vxF "$$($(GO) list $(SERIAL) $(RENDERED))")
 
 test-detected:
 	$(GOTEST) -race -short -run '$(DETECTED)' ./services/whirlpool

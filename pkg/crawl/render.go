@@ -191,7 +191,7 @@ type Rendered struct {
 	Wall   time.Duration `cbor:"3,keyasint,omitempty"`
 	// of the browser
 	CPU time.Duration `cbor:"4,keyasint,omitempty"`
-	// what told that the page had settled: virtual, idle or limit
+	// what told that the page had settled: virtual, frameless, idle or limit
 	Settled string `cbor:"5,keyasint,omitempty"`
 	// where scripts led, if elsewhere
 	Final weburl.URL `cbor:"6,keyasint,omitempty"`

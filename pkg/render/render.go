@@ -116,7 +116,9 @@ type Result struct {
 	// Unfollowed are others that say nofollow, or that stand in a frame which does; none with Request.Nofollow
 	Unfollowed []string
 	Final      string // the document's URL in the end: scripts may change it
-	Settled    string // what told that the page has settled: virtual, idle or limit
+	// Settled says what told that the page has settled: virtual (its own time has passed), frameless (so it has, but the
+	// browser drew no frame in time, and what waits for one is missing), idle (it did nothing more), or limit
+	Settled    string
 	Wall, CPU  time.Duration
 	Requests   int      // that the page made
 	Refused    int      // of them, those that Policy refused

@@ -83,7 +83,7 @@ func (c *Chromium) selfTest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.virtual = got.Settled == "virtual" && len(got.Links) == 1
+	c.virtual = (got.Settled == byTime || got.Settled == frameless) && len(got.Links) == 1
 	c.p.virtual, c.p.aTab = c.virtual, c.aTab
 	if got.Verdict != render.Done {
 		return fmt.Errorf("the test page: %s: %s", got.Verdict, got.Detail)

@@ -9,6 +9,13 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
 )
 
+// What tells that a page has settled: see render.Result.
+const (
+	byTime    = "virtual"
+	frameless = "frameless"
+	byRest    = "idle"
+)
+
 // Waits in real time.
 const (
 	quiet = 250 * time.Millisecond  // without a request after the load: settled, where there is no virtual time
@@ -43,7 +50,7 @@ func (r *rendering) pass() (bool, error) {
 				return true, nil
 			}
 			if r.stuck() {
-				r.settled("idle")
+				r.settled(byRest)
 				return true, nil
 			}
 		}
@@ -141,7 +148,7 @@ func (r *rendering) idle() error {
 			return nil
 		}
 		if loaded && r.quietFor() >= quiet {
-			r.settled("idle")
+			r.settled(byRest)
 			return nil
 		}
 	}

@@ -193,13 +193,12 @@ func (t *tab) left(ctx context.Context) error {
 }
 
 // destroy ends the processes of a page that may not end by itself, and closes its tab. A page that loops, be it only
-// when it is left, goes on when its tab is closed. It reports whether the browser closed the tab.
+// when it is left, goes on when its tab is closed. It reports whether the browser closed the tab with its processes.
 func (t *tab) destroy() bool {
 	left := t.p.owned(t)
 	t.page.tell(page.CommandCrash, nil)
 	closed := t.dispose()
-	t.p.finish(left)
-	return closed
+	return t.p.finish(left) && closed
 }
 
 // dispose closes the tab and its context with all that belongs to it. It reports whether the browser did so.

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,20 +32,33 @@ func (m mode) kill(p *process) {
 	}
 }
 
-// finish kills those of some processes of the browser that do not end within a second. Their tab was told to crash and
-// is closed, so that they should end; once one was seen that lived on for five minutes, of a page that loops.
-func (p *process) finish(ids []int64) {
+// finish kills those of some processes of a closed tab that do not end within a second. Its tab was told to crash, so
+// that they should end; once one was seen that lived on for five minutes, of a page that loops. It reports whether none
+// is left that may work on. A process that the browser still counts among its own is left alone: whose it is was told
+// from when it came, and it may be another tab's.
+func (p *process) finish(ids []int64) bool {
 	for range 50 {
 		if ids = slices.DeleteFunc(ids, func(id int64) bool { return !lives(id) }); len(ids) == 0 {
-			return
+			return true
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	for _, pid := range p.processes() { // not a stranger that got the number since
-		if slices.Contains(ids, int64(pid)) {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended now
+	ctx, cancel := context.WithTimeout(context.Background(), looking)
+	defer cancel()
+	counted := p.renderers(ctx)
+	if counted == nil {
+		return false
+	}
+	all := true
+	running := p.processes() // not a stranger that got the number since
+	for _, id := range ids {
+		if _, has := counted[id]; has {
+			all = false
+		} else if slices.Contains(running, int(id)) {
+			_ = syscall.Kill(int(id), syscall.SIGKILL) // it may have ended now
 		}
 	}
+	return all
 }
 
 // lives reports whether a process exists and has not ended. One that was killed, and waits in the kernel for the end of

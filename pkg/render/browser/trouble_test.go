@@ -115,7 +115,7 @@ func TestTrouble(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s, at := &site{pages: test.pages}, time.Now()
+			s, at := &site{pages: test.pages, crashes: test.verdict == render.Crash}, time.Now()
 			limits := test.limits
 			if test.verdict == render.Hang {
 				limits.CPU = cmp.Or(limits.CPU, loops)
@@ -346,7 +346,8 @@ func told(pids []int) (text string) {
 	return text
 }
 
-// A process that a tab leaves is killed, and nobody else's is.
+// A process that a closed tab leaves is killed. Nobody else's is, nor one that the browser still has for a page, which
+// may be another tab's.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	c := started(t, Config{})
@@ -362,7 +363,25 @@ func TestFinish(t *testing.T) {
 	if len(left) == 0 || len(left) != c.aTab {
 		t.Fatalf("the tab has the processes %v, the first one had %d", left, c.aTab)
 	}
-	c.p.finish(append([]int64{int64(stranger.Process.Pid)}, left...))
+	if c.p.finish(slices.Clone(left)) {
+		t.Error("the process of an open tab is said to have ended")
+	}
+	(&site{}).renders(t, c, render.Request{URL: "http://f.test/"}) // in that process
+	if len(left) == 0 || !slices.Equal(left, c.p.owned(idle)) {
+		t.Errorf("the tab has the processes %v, and had %v", c.p.owned(idle), left)
+	}
+	// One that stands still does not end when its tab is closed.
+	for _, id := range left {
+		if err := syscall.Kill(int(id), syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.mu.Lock()
+	c.idle = nil
+	c.mu.Unlock()
+	if !idle.dispose() || !c.p.finish(append([]int64{int64(stranger.Process.Pid)}, left...)) {
+		t.Error("the tab, or its process, is said to be left")
+	}
 	for _, id := range left {
 		harness.Until(t, time.Minute, "the end of the tab's process", func() bool { return !lives(id) })
 	}

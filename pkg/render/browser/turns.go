@@ -66,7 +66,10 @@ func (r *rendering) settle() error {
 			grew = l > links || n > requests
 		}
 	}
-	r.settled("virtual")
+	if r.frameless {
+		r.settled(frameless)
+	}
+	r.settled(byTime)
 	return nil
 }
 
