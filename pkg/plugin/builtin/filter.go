@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"encoding/binary"
-	"regexp"
 
 	"crypto/sha256"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
 )
 
-var reasonToken = regexp.MustCompile(`^[a-z0-9-]{0,64}$`)
+var reasonToken = lazily(`^[a-z0-9-]{0,64}$`)
 
 // filter keeps what an expression is true of.
 func filter() *builtin {
@@ -35,7 +34,7 @@ func makeFilter(at crawl.Point, with map[string]any) (handler, error) {
 	switch {
 	case (set.Keep == "") == (set.Drop == ""):
 		return nil, bad("", "want one of keep and drop")
-	case !reasonToken.MatchString(set.Reason):
+	case !reasonToken().MatchString(set.Reason):
 		return nil, bad("reason", "%q: want a token of a-z, 0-9 and -", set.Reason)
 	}
 	if at == crawl.AtLinks {

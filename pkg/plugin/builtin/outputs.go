@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -51,7 +50,7 @@ type Hook struct {
 const maxColumns = 200
 
 // outputName is what a file may be called: no directory, nothing hidden, nothing that a system gives a meaning.
-var outputName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|jsonl|parquet|wacz)$`)
+var outputName = lazily(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|jsonl|parquet|wacz)$`)
 
 // rows are the settings that outputs share.
 func rowSettings(more map[string]any) map[string]any {
@@ -119,7 +118,7 @@ func writtenFile(with map[string]any) (*Written, error) {
 
 // check finds what is wrong with what outputs share.
 func (w *Written) check() error {
-	if w.File != "" && !outputName.MatchString(w.File) || w.File == "" &&
+	if w.File != "" && !outputName().MatchString(w.File) || w.File == "" &&
 		(w.S3 != nil || w.Postgres == nil && w.Mongo == nil && w.Hook == nil) {
 		return bad("file", "%q: name it with letters, digits, '.', '_' and '-', and .csv, .jsonl, .parquet or .wacz at its "+
 			"end; it lies in no directory", w.File)

@@ -29,7 +29,7 @@ const (
 	maxListed   = 1000
 )
 
-var executionID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+var executionID = lazily(`^[a-z0-9-]{1,64}$`)
 
 func atProvider() []plugin.Serves { return serving(nil, crawl.AtProvider) }
 
@@ -140,7 +140,7 @@ func (s *Seeds) checkURLs() error {
 
 // checkPages checks which pages of another crawl are wanted.
 func (s *Seeds) checkPages(hosts []string, match string) (err error) {
-	if s.Execution != "" && !executionID.MatchString(string(s.Execution)) {
+	if s.Execution != "" && !executionID().MatchString(string(s.Execution)) {
 		return bad("execution", "%q: want the id of an execution, as in manual-17", s.Execution)
 	}
 	if len(s.Status) > maxListed || len(hosts) > maxListed {

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -24,10 +23,10 @@ const (
 )
 
 var (
-	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	prefixName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.*'()/=-]{0,500}$`)
-	tableName  = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,40}\.)?[a-z_][a-z0-9_]{0,40}$`)
-	mongoName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,60}$`)
+	bucketName = lazily(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	prefixName = lazily(`^[A-Za-z0-9][A-Za-z0-9!_.*'()/=-]{0,500}$`)
+	tableName  = lazily(`^([a-z_][a-z0-9_]{0,40}\.)?[a-z_][a-z0-9_]{0,40}$`)
+	mongoName  = lazily(`^[A-Za-z_][A-Za-z0-9_-]{0,60}$`)
 )
 
 // s3 puts records into a bucket.
@@ -83,9 +82,9 @@ func writtenS3(with map[string]any) (*Written, error) {
 func (s *S3) check() error {
 	u, err := url.Parse(s.Endpoint)
 	switch {
-	case !bucketName.MatchString(s.Bucket):
+	case !bucketName().MatchString(s.Bucket):
 		return bad("bucket", "%q: want the name of a bucket: 3 to 63 of a-z, 0-9, '.' and '-'", s.Bucket)
-	case s.Prefix != "" && (!prefixName.MatchString(s.Prefix) || strings.Contains(s.Prefix, "//")):
+	case s.Prefix != "" && (!prefixName().MatchString(s.Prefix) || strings.Contains(s.Prefix, "//")):
 		return bad("prefix", "%q: want names with / between them", s.Prefix)
 	case s.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" ||
 		strings.Trim(u.Path, "/") != ""):
@@ -134,7 +133,7 @@ func writtenPostgres(with map[string]any) (*Written, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	if !tableName.MatchString(set.Table) {
+	if !tableName().MatchString(set.Table) {
 		return nil, bad("table", "%q: want NAME or SCHEMA.NAME, of a-z, 0-9 and _", set.Table)
 	}
 	return w, checkURL(set.URL, "postgres", "postgresql")
@@ -172,7 +171,7 @@ func writtenMongo(with map[string]any) (*Written, error) {
 		return nil, err
 	}
 	for key, name := range map[string]string{"database": set.Database, "collection": set.Collection} {
-		if !mongoName.MatchString(name) {
+		if !mongoName().MatchString(name) {
 			return nil, bad(key, "%q: want letters, digits, '_' and '-'", name)
 		}
 	}

@@ -131,12 +131,12 @@ func forth(text string, from, n int) int {
 }
 
 // personal are patterns of what says who somebody is.
-var personal = map[string]*regexp.Regexp{
-	"email": regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`),
-	"phone": regexp.MustCompile(`(\+|\b00)[1-9][0-9]{0,2}[ ./()-]{0,3}(\(0\))?([0-9][ ./()-]{0,3}){5,13}[0-9]|\(?\b0[1-9][0-9]{1,4}\)?[ ./-]{1,3}[0-9]{2,}([ ./-]?[0-9]{2,}){1,4}`),
-	"iban":  regexp.MustCompile(`\b[A-Z]{2}[0-9]{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\b`),
-	"card":  regexp.MustCompile(`\b[0-9]([ -]?[0-9]){12,18}\b`),
-	"ip":    regexp.MustCompile(`\b([0-9]{1,3}\.){3}[0-9]{1,3}\b`),
+var personal = map[string]func() *regexp.Regexp{
+	"email": lazily(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`),
+	"phone": lazily(`(\+|\b00)[1-9][0-9]{0,2}[ ./()-]{0,3}(\(0\))?([0-9][ ./()-]{0,3}){5,13}[0-9]|\(?\b0[1-9][0-9]{1,4}\)?[ ./-]{1,3}[0-9]{2,}([ ./-]?[0-9]{2,}){1,4}`),
+	"iban":  lazily(`\b[A-Z]{2}[0-9]{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\b`),
+	"card":  lazily(`\b[0-9]([ -]?[0-9]){12,18}\b`),
+	"ip":    lazily(`\b([0-9]{1,3}\.){3}[0-9]{1,3}\b`),
 }
 
 // redact blackens what says who somebody is.
@@ -207,7 +207,7 @@ func rulesOf(kinds, patterns []string) ([]rule, error) {
 			return nil, bad(fmt.Sprintf("kinds[%d]", i), "%q: want one of %s", k,
 				strings.Join(slices.Sorted(maps.Keys(personal)), ", "))
 		}
-		rules = append(rules, rule{k, re, "[" + k + "]"})
+		rules = append(rules, rule{k, re(), "[" + k + "]"})
 	}
 	slices.SortStableFunc(rules, func(a, b rule) int { return order(a.name) - order(b.name) })
 	for i, p := range patterns {

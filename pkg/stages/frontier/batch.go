@@ -57,11 +57,6 @@ func (r *rollCall) discarded(ctx context.Context, t *crawl.Task) bool {
 	return err == nil && (r.dead || t.JobEpoch() < r.first)
 }
 
-// isDiscarded reports whether a task belongs to a job that was deleted, or to a former life of it.
-func (dp *dispatcher) isDiscarded(ctx context.Context, t *crawl.Task) bool {
-	return (&rollCall{f: dp.Frontier}).discarded(ctx, t)
-}
-
 // dropDiscarded takes what was discarded out of tasks that were pulled, and settles it.
 func (dp *dispatcher) dropDiscarded(ctx context.Context, ds []crawl.Delivery) []crawl.Delivery {
 	roll := rollCall{f: dp.Frontier}

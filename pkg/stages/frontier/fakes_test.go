@@ -25,6 +25,7 @@ type disk struct {
 	hosts   map[string]crawl.Host
 	journal map[uint64]bus.Message
 	phantom map[string]int64 // lengths that queues are said to have besides
+	pulls   map[string]int   // by queue: how often tasks were taken from it
 	// mistaken are the outcomes of which the frontier said that they are the first, and which are not: the local store
 	// believes it, and would count them twice.
 	mistaken []crawl.Entry
@@ -72,7 +73,7 @@ type stored struct {
 func newDisk() *disk {
 	return &disk{queues: map[string][]*stored{}, ledger: map[weburl.Key]crawl.Entry{}, finals: map[weburl.Key]int{},
 		hosts: map[string]crawl.Host{}, journal: map[uint64]bus.Message{}, records: map[weburl.Key]bool{},
-		kept: map[weburl.Key]bool{}, spent: map[crawl.JobID]spent{}}
+		kept: map[weburl.Key]bool{}, spent: map[crawl.JobID]spent{}, pulls: map[string]int{}}
 }
 
 // crash forgets what a process knew.
@@ -192,6 +193,9 @@ func (p *process) Pull(_ context.Context, queue string, n int) ([]crawl.Delivery
 			s.pulled = true
 			out = append(out, crawl.Delivery{Task: s.task, Queue: queue, Receipt: s.seq})
 		}
+	}
+	if len(out) > 0 {
+		p.disk.pulls[queue]++
 	}
 	return out, nil
 }

@@ -10,9 +10,9 @@ import (
 
 // laterQueue holds the retries that wait equally long. So the queue is in the order of their times.
 type laterQueue struct {
-	count int64           // tasks in the queue, the head included
-	more  bool            // the queue is to be looked into, whatever its count
-	head  *crawl.Delivery // the first, pulled; nil: not looked at
+	count int64            // tasks in the queue, the heads included
+	more  bool             // the queue is to be looked into, whatever its count
+	heads []crawl.Delivery // the first, pulled, at most a batch; none: not looked at
 }
 
 // laterNumber names the queue of tasks that wait for d: its milliseconds. Delays are a base times a power of two, so
@@ -98,45 +98,79 @@ func (dp *dispatcher) releaseLater(ctx context.Context, now time.Time) (bool, er
 	return len(numbers) > 0, nil
 }
 
-// releaseFrom moves the due tasks of one queue, one by one: retries are few.
+// releaseFrom moves a batch of the due tasks of one queue. Others are moved in the dispatcher's next turn, so that it
+// also does its other work while many come back.
 func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time) error {
-	for {
-		dp.mu.Lock()
-		q := dp.stock.later[number]
-		head, count, more := q.head, q.count, q.more
-		dp.mu.Unlock()
-		switch {
-		case count == 0 && !more:
-			return nil
-		case head == nil:
-			ds, err := dp.pull(ctx, laterName(number), 1)
-			if err != nil {
-				return fmt.Errorf("frontier: retries: %w", err)
-			}
-			if len(ds) == 0 {
-				dp.mu.Lock()
-				dp.stock.laterShort(number, count)
-				dp.mu.Unlock()
-				return nil
-			}
-			dp.setLaterHead(q, &ds[0], min(count-1, 0)) // one that was not counted is, now
-			continue
-		case head.Task.NotBefore.After(now):
-			return nil
-		}
-		if err := dp.releaseTask(ctx, number, head.Task); err != nil {
-			return err
-		}
-		dp.setLaterHead(q, nil, 1)
-		if err := dp.deps.Queues.Settle(ctx, *head); err != nil {
-			return fmt.Errorf("frontier: settle a retry: %w", err)
-		}
+	dp.mu.Lock()
+	q := dp.stock.later[number]
+	heads, count, more := q.heads, q.count, q.more
+	dp.mu.Unlock()
+	if count == 0 && !more {
+		return nil
 	}
+	if len(heads) == 0 {
+		var err error
+		if heads, err = dp.pull(ctx, laterName(number), dp.cfg.Batch); err != nil {
+			return fmt.Errorf("frontier: retries: %w", err)
+		}
+		if len(heads) == 0 {
+			dp.mu.Lock()
+			dp.stock.laterShort(number, count)
+			dp.mu.Unlock()
+			return nil
+		}
+		dp.setLaterHeads(q, heads, min(count-int64(len(heads)), 0)) // those that were not counted are, now
+	}
+	due, rest := dueTogether(number, heads, now)
+	if len(due) == 0 {
+		return nil
+	}
+	if err := dp.releaseDue(ctx, number, due); err != nil {
+		return err
+	}
+	dp.setLaterHeads(q, rest, int64(len(due)))
+	if err := dp.deps.Queues.Settle(ctx, due...); err != nil {
+		return fmt.Errorf("frontier: settle %d retries: %w", len(due), err)
+	}
+	return nil
 }
 
-// setLaterHead notes the pulled head of a queue that has so many tasks fewer.
-func (dp *dispatcher) setLaterHead(q *laterQueue, d *crawl.Delivery, gone int64) {
+// dueTogether separates from tasks in the order of their times those that are due and are released together: of one job
+// (see enqueue), and only one where each may be stored elsewhere (see releaseShut), so that none is stored twice when
+// another fails.
+func dueTogether(number int, heads []crawl.Delivery, now time.Time) (due, rest []crawl.Delivery) {
+	for i := range heads {
+		t := &heads[i].Task
+		if t.NotBefore.After(now) || isShut(number) && i > 0 {
+			return due, append(rest, heads[i:]...)
+		}
+		if t.Job == heads[0].Task.Job {
+			due = append(due, heads[i])
+		} else {
+			rest = append(rest, heads[i])
+		}
+	}
+	return due, rest
+}
+
+// releaseDue queues tasks whose time has come, but for what was discarded.
+func (dp *dispatcher) releaseDue(ctx context.Context, number int, ds []crawl.Delivery) error {
+	roll := rollCall{f: dp.Frontier}
+	var tasks []crawl.Task
+	for i := range ds {
+		if t := &ds[i].Task; !roll.discarded(ctx, t) {
+			tasks = append(tasks, *t)
+		}
+	}
+	if isShut(number) && len(tasks) > 0 {
+		return dp.releaseShut(ctx, tasks[0])
+	}
+	return dp.enqueue(ctx, false, tasks...)
+}
+
+// setLaterHeads notes the pulled tasks of a queue that has so many tasks fewer.
+func (dp *dispatcher) setLaterHeads(q *laterQueue, ds []crawl.Delivery, gone int64) {
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	dp.stock.setHead(q, d, gone)
+	dp.stock.setHeads(q, ds, gone)
 }

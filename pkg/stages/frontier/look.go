@@ -224,9 +224,7 @@ func (dp *dispatcher) noteHeld(l *Look, now time.Time) {
 		h.eachLane(func(lane *lane) { notes(lane.buf) })
 	}
 	for _, q := range dp.stock.later {
-		if q.head != nil {
-			l.note(&q.head.Task, crawl.HeldQueued)
-		}
+		notes(q.heads)
 	}
 	overdue := map[crawl.MessageID]bool{}
 	for _, t := range dp.leases.overdue(&dp.jobs, now) {

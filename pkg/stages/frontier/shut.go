@@ -60,15 +60,9 @@ func (dp *dispatcher) shutAll(ctx context.Context, outs []*crawl.Outcome, now ti
 	return nil
 }
 
-// releaseTask queues a task whose time has come. One that had an outcome for the time being is tried again, unless it
-// got another since.
-func (dp *dispatcher) releaseTask(ctx context.Context, number int, t crawl.Task) error {
-	if dp.isDiscarded(ctx, &t) {
-		return nil
-	}
-	if !isShut(number) {
-		return dp.enqueue(ctx, false, t)
-	}
+// releaseShut queues a task whose time has come and that had an outcome for the time being. It is tried again, unless it
+// got another outcome since.
+func (dp *dispatcher) releaseShut(ctx context.Context, t crawl.Task) error {
 	if dp.isHeld(t.Job) { // what has its outcome keeps that
 		t.NotBefore = time.Now().Add(shutMin)
 		return dp.pushLaterAs(ctx, crawl.ShutMark+laterNumber(shutMin), t)

@@ -70,10 +70,10 @@ func (s *stock) laterDue() (at time.Time, ok bool) {
 		switch {
 		case q.count == 0 && !q.more:
 			continue
-		case q.head == nil:
+		case len(q.heads) == 0:
 			return time.Time{}, true
-		case !ok || q.head.Task.NotBefore.Before(at):
-			at, ok = q.head.Task.NotBefore, true
+		case !ok || q.heads[0].Task.NotBefore.Before(at):
+			at, ok = q.heads[0].Task.NotBefore, true
 		}
 	}
 	return at, ok
@@ -82,16 +82,16 @@ func (s *stock) laterDue() (at time.Time, ok bool) {
 // dueLater returns the queues of retries that have a task which is due, or was not looked at.
 func (s *stock) dueLater(now time.Time) (numbers []int) {
 	for n, q := range s.later {
-		if (q.count > 0 || q.more) && (q.head == nil || !q.head.Task.NotBefore.After(now)) {
+		if (q.count > 0 || q.more) && (len(q.heads) == 0 || !q.heads[0].Task.NotBefore.After(now)) {
 			numbers = append(numbers, n)
 		}
 	}
 	return numbers
 }
 
-// setHead notes the pulled head of a queue of retries that has so many tasks fewer.
-func (s *stock) setHead(q *laterQueue, d *crawl.Delivery, gone int64) {
-	q.head = d
+// setHeads notes the pulled tasks of a queue of retries that has so many tasks fewer.
+func (s *stock) setHeads(q *laterQueue, ds []crawl.Delivery, gone int64) {
+	q.heads = ds
 	q.count -= gone
 	s.queued -= gone
 }
@@ -99,9 +99,9 @@ func (s *stock) setHead(q *laterQueue, d *crawl.Delivery, gone int64) {
 // waits adds up the tasks in queues of retries for people.
 func (s *stock) waits(to *Stats, now time.Time) {
 	for n, q := range s.later {
-		if isShut(n) && q.head != nil && q.head.Task.NotBefore.After(now) {
+		if isShut(n) && len(q.heads) > 0 && q.heads[0].Task.NotBefore.After(now) {
 			to.Shut += q.count
-			if at := q.head.Task.NotBefore; to.ShutUntil.IsZero() || at.Before(to.ShutUntil) {
+			if at := q.heads[0].Task.NotBefore; to.ShutUntil.IsZero() || at.Before(to.ShutUntil) {
 				to.ShutUntil = at
 			}
 			continue
