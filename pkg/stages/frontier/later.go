@@ -13,7 +13,20 @@ type laterQueue struct {
 	count int64            // tasks in the queue, the heads included
 	more  bool             // the queue is to be looked into, whatever its count
 	heads []crawl.Delivery // the first, pulled, at most a batch; none: not looked at
+	rests time.Time        // nothing is moved before
 }
+
+// due returns when the queue is to be looked into next.
+func (q *laterQueue) due() time.Time {
+	if len(q.heads) > 0 && q.heads[0].Task.NotBefore.After(q.rests) {
+		return q.heads[0].Task.NotBefore
+	}
+	return q.rests
+}
+
+// releaseShare times as long as a batch took its queue rests: what waits for a place is drawn and put off again while
+// there is none, and a broker that moves tens of thousands to and fro takes ever more memory.
+const releaseShare = 9
 
 // laterNumber names the queue of tasks that wait for d: its milliseconds. Delays are a base times a power of two, so
 // there are few.
@@ -101,6 +114,7 @@ func (dp *dispatcher) releaseLater(ctx context.Context, now time.Time) (bool, er
 // releaseFrom moves a batch of the due tasks of one queue. Others are moved in the dispatcher's next turn, so that it
 // also does its other work while many come back.
 func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time) error {
+	began := time.Now()
 	dp.mu.Lock()
 	q := dp.stock.later[number]
 	heads, count, more := q.heads, q.count, q.more
@@ -129,6 +143,9 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 		return err
 	}
 	dp.setLaterHeads(q, rest, int64(len(due)))
+	dp.mu.Lock()
+	q.rests = time.Now().Add(releaseShare * time.Since(began))
+	dp.mu.Unlock()
 	if err := dp.deps.Queues.Settle(ctx, due...); err != nil {
 		return fmt.Errorf("frontier: settle %d retries: %w", len(due), err)
 	}

@@ -60,8 +60,8 @@ func (dp *dispatcher) shutAll(ctx context.Context, outs []*crawl.Outcome, now ti
 	return nil
 }
 
-// releaseShut queues a task whose time has come and that had an outcome for the time being. It is tried again, unless it
-// got another outcome since.
+// releaseShut queues a task whose time has come and that had an outcome for the time being. It is tried again, unless
+// it got another outcome since.
 func (dp *dispatcher) releaseShut(ctx context.Context, t crawl.Task) error {
 	if dp.isHeld(t.Job) { // what has its outcome keeps that
 		t.NotBefore = time.Now().Add(shutMin)

@@ -67,13 +67,8 @@ func (s *stock) queuedLater(number, tasks int) {
 // laterDue returns when the first retry that was looked at is due; at once where one was not looked at.
 func (s *stock) laterDue() (at time.Time, ok bool) {
 	for _, q := range s.later {
-		switch {
-		case q.count == 0 && !q.more:
-			continue
-		case len(q.heads) == 0:
-			return time.Time{}, true
-		case !ok || q.heads[0].Task.NotBefore.Before(at):
-			at, ok = q.heads[0].Task.NotBefore, true
+		if due := q.due(); (q.count > 0 || q.more) && (!ok || due.Before(at)) {
+			at, ok = due, true
 		}
 	}
 	return at, ok
@@ -82,7 +77,7 @@ func (s *stock) laterDue() (at time.Time, ok bool) {
 // dueLater returns the queues of retries that have a task which is due, or was not looked at.
 func (s *stock) dueLater(now time.Time) (numbers []int) {
 	for n, q := range s.later {
-		if (q.count > 0 || q.more) && (len(q.heads) == 0 || !q.heads[0].Task.NotBefore.After(now)) {
+		if (q.count > 0 || q.more) && !q.due().After(now) {
 			numbers = append(numbers, n)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 )
@@ -23,21 +24,24 @@ var migrations embed.FS
 // migrationLock is the advisory lock of whoever migrates: WHIRLPOL in ASCII.
 const migrationLock = 0x5748_4952_4c50_4f4c
 
-// migrate migrates the schema. Its lock makes programs that start together wait for the one that migrates. The lock of
-// goose polls by the second, which would make each start take seconds.
-func migrate(ctx context.Context, cc *pgx.ConnConfig, log *slog.Logger) (err error) {
+// migrate migrates the schema, where it is older than this program. Its lock makes programs that start together wait
+// for the one that migrates. The lock of goose polls by the second, which would make each start take seconds.
+func migrate(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (err error) {
+	cc := pool.Config().ConnConfig
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("schema of %s: %w", address(cc), loginError(cc, err))
 		}
 	}()
+	// Nearly always there is nothing to do. A connection costs the server some 30 ms of CPU time, so one that the store
+	// needs anyhow is asked.
+	if done, err := isCurrent(ctx, pool, log); done || err != nil {
+		return err
+	}
 	db := stdlib.OpenDB(*cc)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	provider, err := newProvider(db, log)
 	if err != nil {
-		return err
-	}
-	if done, err := current(ctx, db, provider); done || err != nil {
 		return err
 	}
 	conn, err := db.Conn(ctx)
@@ -63,11 +67,17 @@ func newProvider(db *sql.DB, log *slog.Logger) (*goose.Provider, error) {
 		goose.WithGoMigrations(openIndexMigration(log)), goose.WithDisableGlobalRegistry(true))
 }
 
-// current reports whether the schema is that of this program or a later one.
-func current(ctx context.Context, db *sql.DB, p *goose.Provider) (bool, error) {
+// isCurrent reports whether the schema is that of this program or a later one.
+func isCurrent(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (done bool, err error) {
+	db := stdlib.OpenDBFromPool(pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := newProvider(db, log)
+	if err != nil {
+		return false, err
+	}
 	sources := p.ListSources()
 	var version sql.NullInt64
-	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version)
+	err = db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version)
 	if answer := new(pgconn.PgError); errors.As(err, &answer) && answer.Code == "42P01" {
 		return false, nil
 	}

@@ -47,7 +47,7 @@ func (m *mover) readMark(ctx context.Context) (begun bool, err error) {
 // begin marks the main server: from here on no program of the cluster starts.
 func (m *mover) begin(ctx context.Context) error {
 	for _, o := range m.opened { // those that are new
-		if err := migrate(ctx, o.pool.Config().ConnConfig, o.log); err != nil {
+		if err := migrate(ctx, o.pool, o.log); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (m *mover) markAll(ctx context.Context) error {
 		if o.Store == m.main {
 			continue
 		}
-		if err := migrate(ctx, o.pool.Config().ConnConfig, o.log); err != nil {
+		if err := migrate(ctx, o.pool, o.log); err != nil {
 			return err
 		}
 		server, err := m.serverOf(ctx, o.Store)

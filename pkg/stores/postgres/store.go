@@ -58,15 +58,16 @@ func openServer(ctx context.Context, cfg Config) (*Store, error) {
 
 func connect(ctx context.Context, cfg Config, pc *pgxpool.Config) (s *Store, err error) {
 	s = &Store{cfg: cfg, log: cfg.log()}
-	if !cfg.SkipSchema {
-		if err := migrate(ctx, pc.ConnConfig, s.log); err != nil {
-			return nil, err
-		}
-	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", address(pc.ConnConfig), err)
 	}
-	if err := s.ping(ctx); err != nil {
+	if !cfg.SkipSchema {
+		err = migrate(ctx, s.pool, s.log)
+	}
+	if err == nil {
+		err = s.ping(ctx)
+	}
+	if err != nil {
 		s.pool.Close()
 		return nil, err
 	}
