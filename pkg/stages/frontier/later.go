@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -135,39 +136,40 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 		}
 		dp.setLaterHeads(q, heads, min(count-int64(len(heads)), 0)) // those that were not counted are, now
 	}
-	due, rest := dueTogether(number, heads, now)
+	due := dueOf(number, heads, now)
 	if len(due) == 0 {
 		return nil
 	}
 	if err := dp.releaseDue(ctx, number, due); err != nil {
+		dp.mu.Lock()
+		defer dp.mu.Unlock()
+		for i := range due {
+			due[i].Task.Repeat = true // what failed may have been done all the same
+		}
 		return err
 	}
-	dp.setLaterHeads(q, rest, int64(len(due)))
-	dp.mu.Lock()
-	q.rests = time.Now().Add(releaseShare * time.Since(began))
-	dp.mu.Unlock()
+	dp.setLaterHeads(q, heads[len(due):], int64(len(due)))
+	if !isShut(number) { // those come one by one, and do not come back soon
+		dp.mu.Lock()
+		q.rests = time.Now().Add(releaseShare * time.Since(began))
+		dp.mu.Unlock()
+	}
 	if err := dp.deps.Queues.Settle(ctx, due...); err != nil {
 		return fmt.Errorf("frontier: settle %d retries: %w", len(due), err)
 	}
 	return nil
 }
 
-// dueTogether separates from tasks in the order of their times those that are due and are released together: of one job
-// (see enqueue), and only one where each may be stored elsewhere (see releaseShut), so that none is stored twice when
-// another fails.
-func dueTogether(number int, heads []crawl.Delivery, now time.Time) (due, rest []crawl.Delivery) {
-	for i := range heads {
-		t := &heads[i].Task
-		if t.NotBefore.After(now) || isShut(number) && i > 0 {
-			return due, append(rest, heads[i:]...)
-		}
-		if t.Job == heads[0].Task.Job {
-			due = append(due, heads[i])
-		} else {
-			rest = append(rest, heads[i])
-		}
+// dueOf returns those of pulled tasks, in the order of their times, that are due and are released together. Of shut
+// URLs that is one: each may be stored elsewhere (see releaseShut), and none is to be stored twice when another fails.
+func dueOf(number int, heads []crawl.Delivery, now time.Time) []crawl.Delivery {
+	if isShut(number) {
+		heads = heads[:1]
 	}
-	return due, rest
+	if i := slices.IndexFunc(heads, func(d crawl.Delivery) bool { return d.Task.NotBefore.After(now) }); i >= 0 {
+		return heads[:i]
+	}
+	return heads
 }
 
 // releaseDue queues tasks whose time has come, but for what was discarded.
@@ -175,8 +177,12 @@ func (dp *dispatcher) releaseDue(ctx context.Context, number int, ds []crawl.Del
 	roll := rollCall{f: dp.Frontier}
 	var tasks []crawl.Task
 	for i := range ds {
-		if t := &ds[i].Task; !roll.discarded(ctx, t) {
+		t := &ds[i].Task
+		if !roll.discarded(ctx, t) {
 			tasks = append(tasks, *t)
+		}
+		if dp.deps.Quiet != nil && roll.err != nil && !crawl.IsPermanent(roll.err) { // see enqueue
+			return roll.err
 		}
 	}
 	if isShut(number) && len(tasks) > 0 {
