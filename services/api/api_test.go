@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/api/client"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/preview"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
@@ -89,23 +89,16 @@ func newWorld(t *testing.T) *world {
 
 // database makes a database that goes when the test ends, and its pages with it.
 func database(t *testing.T, name string) string {
-	ctx, server := context.Background(), servicetest.Postgres(t)
-	admin, err := pgx.Connect(ctx, server)
-	harness.Check(t, err)
-	_, err = admin.Exec(ctx, "CREATE DATABASE "+name)
-	harness.Check(t, err)
+	address := databasetest.New(t, servicetest.Postgres(t), name)
 	pages, err := mongo.Connect(options.Client().ApplyURI(servicetest.MongoDB(t)))
 	harness.Check(t, err)
 	t.Cleanup(func() {
-		_, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		if err := errors.Join(err, admin.Close(ctx), pages.Database(name).Drop(ctx), pages.Disconnect(ctx)); err != nil {
+		ctx := context.Background()
+		if err := errors.Join(pages.Database(name).Drop(ctx), pages.Disconnect(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
-	u, err := url.Parse(server)
-	harness.Check(t, err)
-	u.Path = "/" + name
-	return u.String()
+	return address
 }
 
 // start starts a program; what it is called is the name of its log.

@@ -22,6 +22,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 )
@@ -74,23 +75,11 @@ func (c *clusterUnderTest) check(err error) {
 
 // database makes a database that goes when the test ends, and connects to it.
 func (c *clusterUnderTest) database(name string) string {
-	ctx, server := context.Background(), servicetest.Postgres(c.t)
-	admin, err := pgx.Connect(ctx, server)
+	address := databasetest.New(c.t, servicetest.Postgres(c.t), name)
+	var err error
+	c.sql, err = pgx.Connect(context.Background(), address)
 	c.check(err)
-	_, err = admin.Exec(ctx, "CREATE DATABASE "+name)
-	c.check(err)
-	u, err := url.Parse(server)
-	c.check(err)
-	u.Path = "/" + name
-	c.sql, err = pgx.Connect(ctx, u.String())
-	c.check(err)
-	c.t.Cleanup(func() {
-		_, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		if err := errors.Join(err, admin.Close(ctx)); err != nil {
-			c.t.Error(err)
-		}
-	})
-	return u.String()
+	return address
 }
 
 func (c *clusterUnderTest) collections(name string) {

@@ -218,6 +218,8 @@ func TestTheRingCommandSaysWhatItNeeds(t *testing.T) {
 // The schema of an older version is migrated first, or another program does that: both may take long.
 func TestForgettingARingWaitsForTheSchema(t *testing.T) {
 	c := newCluster(t)
+	c.exec("DROP SCHEMA public CASCADE")
+	c.exec("CREATE SCHEMA public")
 	c.exec("SELECT pg_advisory_lock($1)", int64(0x5748_4952_4c50_4f4c)) // postgres.migrate's
 	unlocked := make(chan error, 1)
 	const longer = cluster.RingTime + 2*time.Second // than other commands of a ring may take
@@ -236,7 +238,6 @@ func TestForgettingARingWaitsForTheSchema(t *testing.T) {
 
 func TestALostRingIsForgotten(t *testing.T) {
 	c := newCluster(t)
-	c.must("ring", "forget", "--cluster") // makes the tables
 	c.exec("SELECT enter('a', 900, 50)")
 	counts := func() string { return c.text("SELECT enter('a', 3, 1)::text") }
 	if counts() != "false" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/controltest"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/repotest"
@@ -119,7 +119,8 @@ func openWith(t *testing.T, cfg *process.Config) *cluster.Cluster {
 func config(t *testing.T) *process.Config {
 	rb := rabbittest.Config(t)
 	name := "whirlpool_control_" + strings.ToLower(rand.Text()[:10])
-	env := []string{"WHIRLPOOL_RABBITMQ_MANAGEMENT_URL=" + rb.Management, "WHIRLPOOL_POSTGRES_URL=" + database(t, name),
+	env := []string{"WHIRLPOOL_RABBITMQ_MANAGEMENT_URL=" + rb.Management,
+		"WHIRLPOOL_POSTGRES_URL=" + databasetest.New(t, servicetest.Postgres(t), name),
 		"WHIRLPOOL_MONGODB_URL=" + servicetest.MongoDB(t), "WHIRLPOOL_MONGODB_DATABASE=" + name,
 		"WHIRLPOOL_MEMCACHED_ADDRESSES=", "WHIRLPOOL_ZOOKEEPER_ADDRESSES=", "WHIRLPOOL_FETCH_ALLOW_PRIVATE_JOBS=true"}
 	for section, address := range map[string]string{"SUBSYSTEMS": rb.Subsystems, "FRONTIER": rb.Frontier} {
@@ -134,25 +135,6 @@ func config(t *testing.T) *process.Config {
 	cfg, err := process.Load("", env)
 	harness.Check(t, err)
 	return cfg
-}
-
-// database makes a database that goes when the test ends.
-func database(t *testing.T, name string) string {
-	ctx, server := context.Background(), servicetest.Postgres(t)
-	admin, err := pgx.Connect(ctx, server)
-	harness.Check(t, err)
-	_, err = admin.Exec(ctx, "CREATE DATABASE "+name)
-	harness.Check(t, err)
-	t.Cleanup(func() {
-		_, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		if err := errors.Join(err, admin.Close(ctx)); err != nil {
-			t.Error(err)
-		}
-	})
-	u, err := url.Parse(server)
-	harness.Check(t, err)
-	u.Path = "/" + name
-	return u.String()
 }
 
 // dropPages removes the database of the pages when the test ends.

@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +22,22 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// SchemaDigest is a digest of the statements that make the schema, 16 lower-case hexadecimal digits: builds that have
+// the same make databases that are alike.
+func SchemaDigest() string {
+	h := sha256.New()
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	for _, name := range files {
+		text, readErr := migrations.ReadFile(name)
+		h.Write(text)
+		err = errors.Join(err, readErr)
+	}
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
 
 // migrationLock is the advisory lock of whoever migrates: WHIRLPOL in ASCII.
 const migrationLock = 0x5748_4952_4c50_4f4c

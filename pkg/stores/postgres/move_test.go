@@ -142,7 +142,7 @@ func mustBeAsIfBegun(t *testing.T, c spreadOver) {
 // moves are the lists of a ledger, one after the other: on new servers, on fewer, with the main server among them, in
 // another order, and on the main server alone.
 func moves(t *testing.T) (all []spreadOver) {
-	main, a, b, c, d := makeDatabase(t), makeDatabase(t), makeDatabase(t), makeDatabase(t), makeDatabase(t)
+	main, a, b, c, d := makeDatabase(t), makeDatabase(t), makeDatabase(t), emptyDatabase(t), emptyDatabase(t)
 	for _, list := range [][]string{nil, {a, b, c}, {b, d}, {main, d, b}, nil} {
 		all = append(all, spreadOver{main, list})
 	}
@@ -446,7 +446,7 @@ func TestAMoveIsRefused(t *testing.T) {
 	alone := spreadOver{main: makeDatabase(t)}
 	other.open(t).Close()
 	fillLedger(t, alone)
-	empty, another := makeDatabase(t), makeDatabase(t)
+	empty, another := emptyDatabase(t), emptyDatabase(t)
 	sep := "?"
 	if strings.Contains(empty, "?") {
 		sep = "&"

@@ -14,7 +14,7 @@ import (
 )
 
 func TestProgramsThatStartAtOnceMigrateOnce(t *testing.T) {
-	url := newDatabase(t)
+	url := emptyDatabase(t)
 	const programs = 12
 	var wg sync.WaitGroup
 	for range programs {

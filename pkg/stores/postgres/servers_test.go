@@ -187,7 +187,7 @@ func notTheseServers(t *testing.T) {
 	openAt(t, alone)
 
 	// An empty database does not stand for one that has been lost, and stays empty.
-	empty := makeDatabase(t)
+	empty := emptyDatabase(t)
 	cfg := good
 	cfg.Ledger = []string{l[0], empty, l[2]}
 	if got, err := postgres.Open(ctx, cfg); err == nil {
@@ -201,7 +201,7 @@ func notTheseServers(t *testing.T) {
 	}
 
 	// Two nodes of a new cluster are told of different databases: one starts.
-	cfg.URL, cfg.Ledger = makeDatabase(t), []string{makeDatabase(t), makeDatabase(t)}
+	cfg.URL, cfg.Ledger = emptyDatabase(t), []string{emptyDatabase(t), emptyDatabase(t)}
 	first, err := postgres.Open(ctx, cfg)
 	check(t, err)
 	defer first.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/storetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -40,21 +40,10 @@ func TestMain(m *testing.M) {
 }
 
 func dropDatabases() error {
-	ctx := context.Background()
 	if len(databases.names) == 0 {
 		return nil
 	}
-	conn, err := pgx.Connect(ctx, databases.server)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	for _, name := range databases.names {
-		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return databasetest.Drop(context.Background(), databases.server, databases.names...)
 }
 
 // onServers is the test in which the others run again with a ledger on several servers.
@@ -62,7 +51,8 @@ const onServers = "TestOnServers"
 
 func spread(t testing.TB) bool { return strings.HasPrefix(t.Name(), onServers) }
 
-// newDatabase makes an empty database, or several, and returns its URL, or that of the main one.
+// newDatabase makes a database that has the schema and nothing else, or several, and returns its URL, or that of the
+// main one.
 func newDatabase(t testing.TB) string {
 	t.Helper()
 	url := makeDatabase(t)
@@ -75,23 +65,28 @@ func newDatabase(t testing.TB) string {
 	return url
 }
 
+// makeDatabase makes a database with the schema, and returns its URL.
 func makeDatabase(t testing.TB) string {
+	t.Helper()
+	return databaseBy(t, databasetest.Make)
+}
+
+// emptyDatabase makes a database without the schema, and returns its URL.
+func emptyDatabase(t testing.TB) string {
+	t.Helper()
+	return databaseBy(t, databasetest.MakeEmpty)
+}
+
+func databaseBy(t testing.TB, how func(ctx context.Context, server, name string) (string, error)) string {
 	t.Helper()
 	server := servicetest.Postgres(t)
 	databases.Lock()
 	defer databases.Unlock()
 	name := fmt.Sprintf("whirlpool_test_%d_%d", os.Getpid(), len(databases.names))
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server)
-	check(t, err)
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
-	check(t, err)
 	databases.server, databases.names = server, append(databases.names, name)
-	u, err := url.Parse(server)
+	url, err := how(context.Background(), server, name)
 	check(t, err)
-	u.Path = "/" + name
-	return u.String()
+	return url
 }
 
 // sharedDatabase returns the URL of a database that is emptied, not made, for each test.

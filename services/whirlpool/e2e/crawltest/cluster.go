@@ -20,6 +20,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 	"github.com/whirlpool-crawler/whirlpool/services/whirlpool/e2e"
@@ -53,11 +54,8 @@ func New(t *testing.T, env map[string]string, srv *fakeweb.Server, settings ...s
 	dir, err := os.MkdirTemp(t.ArtifactDir(), "cluster-")
 	harness.Check(t, err)
 	c := &Cluster{T: t, Slowness: harness.Slowness(t), Dir: dir, Database: "e2e_" + strings.ToLower(rand.Text()[:10])}
-	pg, err := url.Parse(env["WHIRLPOOL_TEST_POSTGRES"])
+	c.Ledger, err = databasetest.Make(t.Context(), env["WHIRLPOOL_TEST_POSTGRES"], c.Database)
 	harness.Check(t, err)
-	SQL(t, pg.String(), "CREATE DATABASE "+c.Database)
-	pg.Path = "/" + c.Database
-	c.Ledger = pg.String()
 	for _, part := range []string{"SUBSYSTEMS", "FRONTIER"} {
 		name, variable := strings.ToLower(part)+"_"+c.Database, "WHIRLPOOL_RABBITMQ_"+part
 		c.Settings = append(c.Settings, variable+"_VHOST="+name, variable+"_USER="+name, variable+"_PASSWORD="+rand.Text())

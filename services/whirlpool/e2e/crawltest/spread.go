@@ -3,12 +3,12 @@ package crawltest
 import (
 	"crypto/rand"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/databasetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
@@ -24,14 +24,12 @@ type Spread struct {
 func NewSpread(t *testing.T, env map[string]string, n int) *Spread {
 	t.Helper()
 	s := &Spread{t: t, server: env["WHIRLPOOL_TEST_POSTGRES"]}
-	u, err := url.Parse(s.server)
-	harness.Check(t, err)
 	name := "ledger_" + strings.ToLower(rand.Text()[:10])
 	for i := range n {
 		s.names = append(s.names, fmt.Sprintf("%s_%d", name, i+1))
-		SQL(t, s.server, "CREATE DATABASE "+s.names[i])
-		u.Path = "/" + s.names[i]
-		s.Servers = append(s.Servers, u.String())
+		address, err := databasetest.Make(t.Context(), s.server, s.names[i])
+		harness.Check(t, err)
+		s.Servers = append(s.Servers, address)
 	}
 	return s
 }
