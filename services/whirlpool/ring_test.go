@@ -218,8 +218,10 @@ func TestTheRingCommandSaysWhatItNeeds(t *testing.T) {
 // The schema of an older version is migrated first, or another program does that: both may take long.
 func TestForgettingARingWaitsForTheSchema(t *testing.T) {
 	c := newCluster(t)
-	c.exec("DROP SCHEMA public CASCADE")
-	c.exec("CREATE SCHEMA public")
+	for _, statement := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {
+		_, err := c.sql.Exec(t.Context(), statement)
+		c.check(err)
+	}
 	c.exec("SELECT pg_advisory_lock($1)", int64(0x5748_4952_4c50_4f4c)) // postgres.migrate's
 	unlocked := make(chan error, 1)
 	const longer = cluster.RingTime + 2*time.Second // than other commands of a ring may take
