@@ -8,7 +8,9 @@
 //	rivers OR lakes       one of them
 //	title:rivers          in the title; so text: and url:
 //
-// Words are runs of letters and digits. Case and the accents of Latin and Greek letters do not count; Chinese and
-// Japanese characters are words of their own, so that a run of them is found as a phrase. Words are not stemmed: a page
-// may be in any language.
+// Words are runs of letters, their marks, and digits. Case, the accents of Latin and Greek letters and the vowel points
+// of Arabic and Hebrew do not count, and letters that are written in several ways are one (ß and ss, ё and е). The
+// characters of scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and of Korean,
+// which adds endings to words, are words of their own, so that a run of them is found as a phrase. Words are not
+// stemmed: a page may be in any language.
 package textsearch

@@ -2,11 +2,8 @@ package textsearch
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // MaxText is how many bytes of a text are searched; what comes behind is not found.
@@ -16,8 +13,9 @@ const MaxText = 128 << 10
 const (
 	apart  = iota // it separates words
 	letter        // or digit
-	accent        // of the letter before it: it does not count
-	alone         // it is a word
+	alone         // it is a word, with the marks behind it: of a script that sets no spaces between words, or that adds endings
+	mark          // of the letter before it
+	unseen        // like a mark, and it does not count: an accent, a vowel point, a soft hyphen
 )
 
 // Words calls yield for each word of a text, as it is searched for, and its place in the text in bytes, until yield
@@ -25,15 +23,14 @@ const (
 func Words(text string, yield func(word string, from, to int) bool) {
 	for i := 0; i < len(text); {
 		kind, n := kindAt(text[i:])
-		if kind == apart || kind == accent {
-			i += n
-			continue
-		}
 		from := i
 		i += n
-		for kind == letter && i < len(text) {
+		if kind != letter && kind != alone {
+			continue
+		}
+		for i < len(text) {
 			next, n := kindAt(text[i:])
-			if next != letter && next != accent {
+			if next != mark && next != unseen && (next != letter || kind == alone) {
 				break
 			}
 			i += n
@@ -53,74 +50,41 @@ func kindAt(text string) (kind, n int) {
 		return apart, 1
 	}
 	r, n := utf8.DecodeRuneInString(text)
-	switch {
-	case 0x300 <= r && r <= 0x36f:
-		return accent, n
-	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
-		return apart, n
-	case r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+	if ideographic(r) {
 		return alone, n
 	}
-	return letter, n
+	return foldOf(r).kind, n
 }
+
+// ideographic is for most characters of Chinese and Korean, which are words and fold to themselves.
+func ideographic(r rune) bool { return 0x4e00 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3 }
 
 // fold is a word as it is searched for. What is so already is returned as it is.
 func fold(word string) string {
-	same := true
-	for i := 0; same && i < len(word); i++ {
-		same = word[i] < utf8.RuneSelf && (word[i] < 'A' || word[i] > 'Z')
+	ascii, same := true, true
+	for i := 0; ascii && i < len(word); i++ {
+		ascii = word[i] < utf8.RuneSelf
+		same = same && (word[i] < 'A' || word[i] > 'Z')
 	}
-	if same {
-		return word
-	}
-	return strings.Map(foldRune, word)
-}
-
-// folded are the characters below its length; most text has no others with case or accents.
-var folded = sync.OnceValue(func() *[0x2000]rune {
-	var t [0x2000]rune
-	for r := range t {
-		t[r] = makeFolded(rune(r))
-	}
-	return &t
-})
-
-func foldRune(r rune) rune {
 	switch {
-	case 'A' <= r && r <= 'Z':
-		return r + 'a' - 'A'
-	case r < utf8.RuneSelf:
-		return r
-	case r < 0x2000:
-		return folded()[r]
+	case ascii && same:
+		return word
+	case ascii:
+		return strings.ToLower(word)
 	}
-	return makeFolded(r)
+	return string(appendFolded(make([]byte, 0, len(word)+8), word))
 }
 
-// makeFolded is a character in lower case and without accent; -1 for an accent.
-func makeFolded(r rune) rune {
-	if 0x300 <= r && r <= 0x36f {
-		return -1
-	}
-	r = unicode.ToLower(r)
-	if r == 'ς' { // at the end of a word
-		return 'σ'
-	}
-	if d := norm.NFKD.PropertiesString(string(r)).Decomposition(); len(d) > 0 {
-		base, n := utf8.DecodeRune(d)
-		for len(d[n:]) > 0 {
-			mark, m := utf8.DecodeRune(d[n:])
-			if mark < 0x300 || mark > 0x36f {
-				return r // two letters, or a mark that makes another letter of it
-			}
-			n += m
-		}
-		if base < utf8.RuneSelf && (unicode.IsLetter(base) || unicode.IsDigit(base)) ||
-			unicode.In(base, unicode.Latin, unicode.Greek) {
-			return unicode.ToLower(base)
+// appendFolded appends a word, or a part of it, as it is searched for.
+func appendFolded(to []byte, word string) []byte {
+	for _, r := range composed(word) {
+		if r < utf8.RuneSelf || ideographic(r) {
+			to = utf8.AppendRune(to, unicode.ToLower(r))
+		} else {
+			to = append(to, foldOf(r).text...)
 		}
 	}
-	return r
+	return to
 }
 
 // Folded is a text with its words as they are searched for, separated by anything: what an index of words is given.
@@ -141,15 +105,20 @@ func Folded(text string) string {
 			continue
 		}
 		kind, n := kindAt(text[i:])
-		r, _ := utf8.DecodeRuneInString(text[i:])
-		i += n
+		from := i
+		for i += n; kind != apart && i < len(text); i += n { // with its marks, of which it may be composed
+			var next int
+			if next, n = kindAt(text[i:]); next != mark && next != unseen {
+				break
+			}
+		}
 		switch kind {
-		case letter:
-			out = utf8.AppendRune(out, foldRune(r))
 		case alone:
-			out = append(utf8.AppendRune(append(out, ' '), r), ' ')
+			out = append(appendFolded(append(out, ' '), text[from:i]), ' ')
 		case apart:
 			out = append(out, ' ')
+		default:
+			out = appendFolded(out, text[from:i])
 		}
 	}
 	return string(out)

@@ -32,6 +32,40 @@ func textPage(url, title, text string, visit int) *crawl.Record {
 		Title: title, Text: text, Lang: "en", Visit: visit}
 }
 
+// searches are the pages that queries find among those of searchPages, without their scheme.
+var searches = map[string]string{
+	"rivers":                 "a.test/river a.test/lake", // the best first
+	"rivers -lakes":          "",
+	"rivers site:a.test":     "a.test/river a.test/lake",
+	"river* -site:a.test":    "",
+	"site:b.test cafe":       "b.test/cafe",
+	"cafe NOT site:b.test":   "",
+	"title:rivers":           "a.test/river",
+	"-title:lakes rivers":    "a.test/river",
+	`"rivers run"`:           "a.test/river",
+	`"run rivers"`:           "",
+	`"rivers rivers"`:        "", // of title and text: not side by side
+	"riv* url:a":             "a.test/river a.test/lake",
+	"cafe creme":             "b.test/cafe",
+	"CAFÉ":                   "b.test/cafe",
+	`"don t"`:                "b.test/cafe",
+	"o'neill's 42nd":         "b.test/cafe",
+	"東京":                     "b.test/tokyo",
+	"京東":                     "",
+	"text:東京 OR title:river": "b.test/tokyo",
+	"서울":                     "c.test/scripts",
+	"울서":                     "",
+	"มหานคร strasse":         "c.test/scripts",
+	"กรุงเทพฯ":               "",
+	"محرك":                   "c.test/scripts",
+	"दल्ली":                  "", // another vowel
+	"drop quoted":            "b.test/quotes",
+	"quoted text":            "b.test/quotes",
+	"needle":                 "b.test/long",
+	"river":                  "a.test/river", // in its URL
+	"needle OR drop -quoted": "b.test/long",
+}
+
 func searchPages(t *testing.T, s Searched) {
 	ctx := context.Background()
 	for _, r := range []*crawl.Record{
@@ -40,37 +74,13 @@ func searchPages(t *testing.T, s Searched) {
 		textPage("http://b.test/cafe", "Café crème", "Une tasse de CAFÉ: don't ask, O'Neill's 42nd.", 0),
 		textPage("http://b.test/tokyo", "東京タワー", "東京都港区芝公園にある電波塔", 0),
 		textPage("http://b.test/quotes", `'; DROP & | ! ( "`, "it's \\ 'quoted' <-> :A \x00 \u202e text\x1b[31m", 0),
+		textPage("http://c.test/scripts", "서울은 수도이다", "กรุงเทพมหานคร Straße مُحَرِّك दिल्ली", 0),
 		textPage("http://b.test/long", "Long", strings.Repeat("filler ", 16_000)+"needle at the end", 0),
 	} {
 		check(t, s.PutText(ctx, r))
 		check(t, s.PutText(ctx, r)) // its message came again
 	}
-	for query, want := range map[string]string{
-		"rivers":                 "a.test/river a.test/lake", // the best first
-		"rivers -lakes":          "",
-		"rivers site:a.test":     "a.test/river a.test/lake",
-		"river* -site:a.test":    "",
-		"site:b.test cafe":       "b.test/cafe",
-		"cafe NOT site:b.test":   "",
-		"title:rivers":           "a.test/river",
-		"-title:lakes rivers":    "a.test/river",
-		`"rivers run"`:           "a.test/river",
-		`"run rivers"`:           "",
-		`"rivers rivers"`:        "", // of title and text: not side by side
-		"riv* url:a":             "a.test/river a.test/lake",
-		"cafe creme":             "b.test/cafe",
-		"CAFÉ":                   "b.test/cafe",
-		`"don t"`:                "b.test/cafe",
-		"o'neill's 42nd":         "b.test/cafe",
-		"東京":                     "b.test/tokyo",
-		"京東":                     "",
-		"text:東京 OR title:river": "b.test/tokyo",
-		"drop quoted":            "b.test/quotes",
-		"quoted text":            "b.test/quotes",
-		"needle":                 "b.test/long",
-		"river":                  "a.test/river", // in its URL
-		"needle OR drop -quoted": "b.test/long",
-	} {
+	for query, want := range searches {
 		got := strings.ReplaceAll(strings.Join(s.Find(job, query), " "), "http://", "")
 		if got != want {
 			t.Errorf("%q: found %q, want %q", query, got, want)
