@@ -35,12 +35,14 @@ build: ## build the programs into bin/
 
 # -ldflags=-w leaves out what only debuggers read: linking a hundred test programs takes half of the time.
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
+# `submake`, not `MAKE`: a line that names that one is run by `make -n` as well, and would start servers.
 # TIMEOUT ends the tests of a package that hang.
 # Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and all
 # other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other crawls
 # cost more, not only longer: their tests find the machine slow, and wait and work on in proportion.
+test: submake := $(MAKE)
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(MAKE) --no-print-directory --keep-going -j2 \
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(submake) --no-print-directory --keep-going -j2 \
 		test-crawls test-packages
 
 compiler:
