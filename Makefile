@@ -37,9 +37,9 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # `submake`, not `MAKE`: a line that names that one is run by `make -n` as well, and would start servers.
 # TIMEOUT ends the tests of a package that hang.
-# Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and all
-# other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other crawls
-# cost more, not only longer: their tests find the machine slow, and wait and work on in proportion.
+# Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and
+# all other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other
+# crawls cost more, not only longer: their tests find the machine slow, and wait and work on in proportion.
 test: submake := $(MAKE)
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(submake) --no-print-directory --keep-going -j2 \
@@ -48,7 +48,8 @@ test: compiler tested ## run all tests on real servers that it starts and remove
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
 
-# Five packages run the programs as processes: they are built once, the way that each package would (pkg/testkit/harness).
+# Five packages run the programs as processes: they are built once, the way that each package would
+# (pkg/testkit/harness).
 TESTED := $(CURDIR)/$(BIN)/tested
 tested:
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
@@ -59,10 +60,10 @@ compiled: compiler
 		$$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
 	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
 
-# The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they start no
-# goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector. RACELESS have tests that it would
-# distort, of heaps, or slow down for nothing, since processes of their own do the work (harness.Raceless), and tests that are smaller
-# under it (harness.Fewer): those named by ALONE run without it, whole.
+# The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they
+# start no goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector. RACELESS
+# have tests that it would distort, of heaps, or slow down for nothing, since processes of their own do the work
+# (harness.Raceless), and tests that are smaller under it (harness.Fewer): those named by ALONE run without it, whole.
 SERIAL := ./services/whirlpool/... ./services/api ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local ./pkg/process
@@ -112,9 +113,9 @@ test-serial:
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...
 
-# golangci-lint has no prebuilt program in Go's module proxy. Building it takes two minutes of CPU once (four with the download); then it lies in
-# Go's build cache, and it keeps a cache of its own: the first run over the whole tree takes two to seven minutes of
-# CPU, a later one what changed. govet, which is go vet, is among its linters.
+# golangci-lint has no prebuilt program in Go's module proxy. Building it takes two minutes of CPU once (four with the
+# download); then it lies in Go's build cache, and it keeps a cache of its own: the first run over the whole tree takes
+# two to seven minutes of CPU, a later one what changed. govet, which is go vet, is among its linters.
 lint: ## gofmt and golangci-lint, go vet and staticcheck among it, with .golangci.yml (builds it first: minutes)
 	@unformatted=$$(gofmt -l pkg services deploy cloudformation); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(GOLANGCI) run --allow-parallel-runners ./...

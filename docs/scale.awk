@@ -1,4 +1,5 @@
-# What a crawl of so many pages takes: docs/scale.md. Every figure can be set with -v; those not set are the defaults below.
+# What a crawl of so many pages takes: docs/scale.md. Every figure can be set with -v; those not set are the defaults
+# below.
 #   awk -f docs/scale.awk                                    the table
 #   awk -v cpu_eur=0.01 -v days=10 -f docs/scale.awk         with prices and times of one's own
 function given(value, otherwise) { return value == "" ? otherwise : value }

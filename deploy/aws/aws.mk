@@ -1,5 +1,5 @@
-# The targets of a cluster at AWS; docs/aws.md tells what they do in order. Settings come from the command line, the environment or
-# aws.settings (copy deploy/aws/aws.settings.example), which git ignores.
+# The targets of a cluster at AWS; docs/aws.md tells what they do in order. Settings come from the command line, the
+# environment or aws.settings (copy deploy/aws/aws.settings.example), which git ignores.
 -include aws.settings
 
 AWS      ?= aws
@@ -16,7 +16,8 @@ endif
 # aws, but in China and for the US government: the second part of every ARN
 PARTITION ?= $(if $(filter cn-%,$(REGION)),aws-cn,$(if $(filter us-gov-%,$(REGION)),aws-us-gov,aws))
 BUCKET   ?= $(CLUSTER)-releases-$(ACCOUNT)-$(REGION)
-# The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an update its value.
+# The parameters of the stack that were set: make aws-create CRAWLERS=5. What is not named keeps its default, or in an
+# update its value.
 PARAMETERS = $(foreach p,Size=$(SIZE) Crawlers=$(CRAWLERS) CrawlerType=$(CRAWLER_TYPE) CrawlerDisk=$(CRAWLER_DISK) \
 	DatabaseType=$(DATABASE_TYPE) DatabaseStorage=$(DATABASE_STORAGE) LedgerServers=$(LEDGER_SERVERS) \
 	LedgerStorage=$(LEDGER_STORAGE) PageStorage=$(PAGE_STORAGE) \

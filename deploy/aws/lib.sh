@@ -36,7 +36,8 @@ swap() {
     echo '/swapfile none swap sw 0 0' >>/etc/fstab
 }
 
-# write_secret NAME PASSWORD: a file that containers get. They are other users, so it is the directory that keeps others out.
+# write_secret NAME PASSWORD: a file that containers get. They are other users, so it is the directory that keeps others
+# out.
 write_secret() {
     [ -d secrets ] || install -d -m 700 secrets
     (umask 222 && printf '%s\n' "$2" >"secrets/$1.new")

@@ -55,7 +55,8 @@ ledger_urls() {
     echo "$urls"
 }
 
-# studio_secrets: an admin's API key to begin with, and what the studio shows to who signs people in: nothing, where it is a public client
+# studio_secrets: an admin's API key to begin with, and what the studio shows to who signs people in: nothing, where it
+# is a public client
 studio_secrets() {
     local key client=''
     key="$(password "$ADMIN_KEY_SECRET")" || die "the secret $ADMIN_KEY_SECRET cannot be read"
@@ -77,8 +78,8 @@ load_images() {
     fi
 }
 
-# install_units: finished WARC files go to S3 every ten minutes; a machine that the group wants to end leaves the ring first;
-# where there is a studio, CloudWatch hears every minute whether it answers
+# install_units: finished WARC files go to S3 every ten minutes; a machine that the group wants to end leaves the ring
+# first; where there is a studio, CloudWatch hears every minute whether it answers
 install_units() {
     local unit units=(whirlpool-archive.timer whirlpool-leave.service)
     {

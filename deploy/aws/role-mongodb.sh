@@ -28,7 +28,8 @@ device() {
     return 1
 }
 
-# mount_data: waits until the volume is attached, makes a file system where there is none (and only then), mounts it now and at each start
+# mount_data: waits until the volume is attached, makes a file system where there is none (and only then), mounts it now
+# and at each start
 mount_data() {
     local disk='' kind
     for _ in $(seq 120); do

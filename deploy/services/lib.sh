@@ -19,7 +19,7 @@ die() {
 }
 
 # usage: the comment at the head of the calling script
-usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; }
+usage() { sed -n '/shellcheck/d; 2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; }
 
 # parse_names WORD…: sets names to the services named, all of them without a word
 parse_names() {
@@ -60,7 +60,8 @@ make_dir() {
 # port_open PORT [ADDRESS]: something listens there
 port_open() { (exec 3<>"/dev/tcp/${2:-$address}/$1") 2>/dev/null; }
 
-# choose_ports: eight free ports in a row, below those that the system gives to clients; WHIRLPOOL_TEST_PORT names the first
+# choose_ports: eight free ports in a row, below those that the system gives to clients; WHIRLPOOL_TEST_PORT names the
+# first
 choose_ports() {
     local base i address="${WHIRLPOOL_TEST_ADDRESS:-127.0.0.1}"
     for _ in $(seq 100); do

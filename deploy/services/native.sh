@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # dir and the ports come from lib.sh
 #
-# Nothing of the system's own servers is used or changed: each process has its port, its data and its configuration in DIR,
-# and RabbitMQ a node name, a cookie and a port mapper (epmd) of its own.
+# Nothing of the system's own servers is used or changed: each process has its port, its data and its configuration in
+# DIR, and RabbitMQ a node name, a cookie and a port mapper (epmd) of its own.
 
 RABBITMQ=/usr/lib/rabbitmq/bin
 JARS=/usr/share/java
@@ -39,7 +39,8 @@ install_packages() {
     wanted="$(missing_packages | xargs)"
     [ -n "$wanted" ] || return 0
     say "installing with apt-get: $wanted"
-    # no server of the system's own may come with the packages: neither started by their scripts, nor made by PostgreSQL's
+    # no server of the system's own may come with the packages: neither started by their scripts, nor made by
+    # PostgreSQL's
     [ -e $policy ] || { made=1 && printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy; }
     [ -e /etc/postgresql-common/createcluster.conf ] || {
         mkdir -p /etc/postgresql-common
@@ -91,7 +92,8 @@ running() {
 spawn() {
     local name="$1" port="$2" deadline=$((SECONDS + 5))
     shift 2
-    # a server of many threads that was stopped just now looks dead, because its first thread is, a moment before its port is free
+    # a server of many threads that was stopped just now looks dead, because its first thread is, a moment before its
+    # port is free
     while port_open "$port" && [ $SECONDS -lt $deadline ]; do sleep 0.05; done
     ! port_open "$port" || die "port $port of $name is taken by another program: free it, or $SERVICES_HOME/down $dir --purge and up again"
     (cd / && exec setsid "$@") </dev/null >>"$dir/log/$name.log" 2>&1 &
@@ -231,7 +233,8 @@ start_postgres() {
     as_postgres
     if [ ! -s "$home/PG_VERSION" ]; then
         rm -rf "${home:?}"/*
-        # no password is asked for: on loopback or in a network of the tests' own, and one that stands in this repository would keep nobody out
+        # no password is asked for: on loopback or in a network of the tests' own, and one that stands in this
+        # repository would keep nobody out
         (cd / && "${run_as[@]}" "$bin/initdb" -D "$home" -U "$USER_NAME" --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync) \
             >>"$dir/log/postgres.log" 2>&1 ||
             die "PostgreSQL could not make its data directory (log: $dir/log/postgres.log)"
@@ -239,9 +242,9 @@ start_postgres() {
     fi
     # a killed server leaves its lock file, and believes in it as long as its process is a zombie that nobody reaps
     [ ! -s "$home/postmaster.pid" ] || start_of "$(head -n 1 "$home/postmaster.pid")" >/dev/null || rm -f "$home/postmaster.pid"
-    # A commit must outlive kill -9 of the server, and it does once it is written (synchronous_commit); fsync guards against the
-    # loss of the machine, which no test brings about, and takes half the rate of small commits (measured: 1,577/s for 3,666; those of
-    # 500 rows lose 3 %). Full page writes stay: a killed write may leave half a page.
+    # A commit must outlive kill -9 of the server, and it does once it is written (synchronous_commit); fsync guards
+    # against the loss of the machine, which no test brings about, and takes half the rate of small commits (measured:
+    # 1,577/s for 3,666; those of 500 rows lose 3 %). Full page writes stay: a killed write may leave half a page.
     spawn postgres "$port_postgres" "${run_as[@]}" "$bin/postgres" -D "$home" -c "listen_addresses=$address" -c "port=$port_postgres" \
         -c unix_socket_directories= -c max_connections=300 -c shared_buffers=256MB -c max_wal_size=2GB -c fsync=off
 }
@@ -278,7 +281,8 @@ ready_mongodb() { port_open "$port_mongodb"; }
 start_zookeeper() {
     local home="$dir/zookeeper"
     mkdir -p "$home/data"
-    # short ticks: sessions may be as short as two of them, and tests wait for some to expire; longer ones than usual for slow machines
+    # short ticks: sessions may be as short as two of them, and tests wait for some to expire; longer ones than usual
+    # for slow machines
     cat >"$home/zoo.cfg" <<E
 tickTime=500
 maxSessionTimeout=60000

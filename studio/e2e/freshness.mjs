@@ -1,5 +1,5 @@
-// The page of freshness in its states. The figures are made up: the crawl of the other pages visits each URL once, which
-// is the empty state. Nothing but that one answer is.
+// The page of freshness in its states. The figures are made up: the crawl of the other pages visits each URL once,
+// which is the empty state. Nothing but that one answer is.
 import { load } from "./world.mjs";
 const now = Date.now();
 const iso = (ms) => new Date(now + ms).toISOString();

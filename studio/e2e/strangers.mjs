@@ -1,5 +1,6 @@
-// Somebody in each role tries what the role forbids: twenty things by the API, from a page of the studio with its session
-// and from none, and the pages of others by their addresses. All of it must be refused, and stand in the audit log.
+// Somebody in each role tries what the role forbids: twenty things by the API, from a page of the studio with its
+// session and from none, and the pages of others by their addresses. All of it must be refused, and stand in the audit
+// log.
 //
 //   node e2e/strangers.mjs PROGRAM     alone
 import { pathToFileURL } from "node:url";

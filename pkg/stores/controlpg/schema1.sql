@@ -1,5 +1,5 @@
--- What pkg/stores/sqlite has in schema1.sql to schema4.sql, for PostgreSQL: times are microseconds since 1970, UTC; NULL: none.
--- JSON is text. Texts are compared by their octets, as SQLite does, so that lists have one order.
+-- What pkg/stores/sqlite has in schema1.sql to schema4.sql, for PostgreSQL: times are microseconds since 1970, UTC;
+-- NULL: none. JSON is text. Texts are compared by their octets, as SQLite does, so that lists have one order.
 CREATE TABLE workflows (
 	id TEXT COLLATE "C" PRIMARY KEY,
 	slug TEXT COLLATE "C" NOT NULL UNIQUE,

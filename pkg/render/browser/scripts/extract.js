@@ -1,8 +1,8 @@
-// What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href of a
-// and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the like,
-// the attribute onclick with a plain address, and forms that ask by GET without a field to fill in. It runs in a world of
-// its own, in which nothing is as the page may have changed it. Links that say nofollow are a list of their own, and so
-// are those of a document that says so, to all or to the agent, unless all are wanted.
+// What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href of
+// a and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the
+// like, the attribute onclick with a plain address, and forms that ask by GET without a field to fill in. It runs in a
+// world of its own, in which nothing is as the page may have changed it. Links that say nofollow are a list of their
+// own, and so are those of a document that says so, to all or to the agent, unless all are wanted.
 (({max, all, agent}) => {
   const roots = [], links = [], unfollowed = [];
   let to = links;

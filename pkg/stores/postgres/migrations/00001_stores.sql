@@ -10,8 +10,8 @@ CREATE TABLE jobs (
     ended   timestamptz                                    -- when it was stopped or ended
 );
 
--- One row a URL and job: URL set and ledger. A weburl.Key is (host, hash): its first 8 bytes, less 2^63 so that the order
--- of signed numbers is that of the bytes, and its last 16. URLs of one host are neighbours in one partition.
+-- One row a URL and job: URL set and ledger. A weburl.Key is (host, hash): its first 8 bytes, less 2^63 so that the
+-- order of signed numbers is that of the bytes, and its last 16. URLs of one host are neighbours in one partition.
 CREATE TABLE urls (
     job      integer     NOT NULL,
     status   integer     NOT NULL DEFAULT 0,               -- HTTP status of the outcome
@@ -42,7 +42,8 @@ DO $$ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- What crawl.Tally adds up. Each statement counts in the shard of its session, so that batches do not wait for each other.
+-- What crawl.Tally adds up. Each statement counts in the shard of its session, so that batches do not wait for each
+-- other.
 CREATE TABLE tallies (
     job     integer  NOT NULL,
     shard   smallint NOT NULL,
@@ -61,8 +62,8 @@ CREATE TABLE budgets (
     PRIMARY KEY (job, key)
 ) WITH (fillfactor = 70);
 
--- One row a page, original or copy: what was dropped keeps its metadata. Not partitioned: a digest has one original in a
--- job, which only one index over all pages can promise.
+-- One row a page, original or copy: what was dropped keeps its metadata. Not partitioned: a digest has one original in
+-- a job, which only one index over all pages can promise.
 CREATE TABLE fingerprints (
     id         bigint      GENERATED ALWAYS AS IDENTITY,
     job        integer     NOT NULL,

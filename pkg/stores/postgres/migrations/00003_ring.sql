@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The nodes whose writes count, one row each, and the ring itself under the empty name: its floor is the highest of all, and
--- that of whoever comes.
+-- The nodes whose writes count, one row each, and the ring itself under the empty name: its floor is the highest of
+-- all, and that of whoever comes.
 CREATE TABLE members (
     node        text    COLLATE "C" PRIMARY KEY,
     incarnation bigint  NOT NULL,                          -- the registration that counts
@@ -12,11 +12,12 @@ CREATE TABLE members (
 
 INSERT INTO members (node, incarnation, entered, floor) VALUES ('', 0, 0, 0);
 
--- Whoever writes holds its node's lock shared until its transaction ends; whoever changes the node's row holds it alone. An advisory lock
--- is in memory only (its first key is WHIR in ASCII): as locks of the row, those of the many who write at once would each be stored, with a number that runs out.
+-- Whoever writes holds its node's lock shared until its transaction ends; whoever changes the node's row holds it
+-- alone. An advisory lock is in memory only (its first key is WHIR in ASCII): as locks of the row, those of the many
+-- who write at once would each be stored, with a number that runs out.
 
--- admit returns if the registration's write counts, and fails with WP001 if not. The statement behind it sees what was committed before.
--- +goose StatementBegin
+-- admit returns if the registration's write counts, and fails with WP001 if not. The statement behind it sees what was
+-- committed before. +goose StatementBegin
 CREATE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     m members;
@@ -33,8 +34,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- enter makes a registration count, in place of an older one, once nothing is being written by that any more. False: it is over.
--- +goose StatementBegin
+-- enter makes a registration count, in place of an older one, once nothing is being written by that any more. False: it
+-- is over. +goose StatementBegin
 CREATE FUNCTION enter(who text, which bigint, came bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     lowest bigint;
@@ -48,8 +49,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- refuse refuses what a registration writes under older tables than that of the epoch, or all of it, and returns when what was admitted has
--- ended.
+-- refuse refuses what a registration writes under older tables than that of the epoch, or all of it, and returns when
+-- what was admitted has ended.
 -- +goose StatementBegin
 CREATE FUNCTION refuse(who text, which bigint, epoch bigint, altogether boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -58,8 +59,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Pages whose links are on their way to their claims. A row lives for seconds and is never in the way of a reader: the table is small,
--- is swept often, and its pages have room for new versions of rows.
+-- Pages whose links are on their way to their claims. A row lives for seconds and is never in the way of a reader: the
+-- table is small, is swept often, and its pages have room for new versions of rows.
 CREATE TABLE following (
     job      integer     NOT NULL,
     kind     smallint    NOT NULL DEFAULT 0,

@@ -10,7 +10,8 @@ CREATE TABLE unkept (
     PRIMARY KEY (job, host, hash)
 );
 
--- Of the pages that earlier builds fetched and did not keep nobody knows why. 1 is the verdict of a page that was answered.
+-- Of the pages that earlier builds fetched and did not keep nobody knows why. 1 is the verdict of a page that was
+-- answered.
 INSERT INTO unkept (job, host, hash, reason)
 SELECT u.job, u.host, u.hash, 'earlier-build' FROM urls u
 WHERE u.state = 2 AND u.kind = 0 AND u.verdict = 1 AND u.status BETWEEN 200 AND 299 AND NOT EXISTS (SELECT FROM fingerprints f

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Pages all of whose links have been claimed, on a node of its own: some a row, for nobody looks for one of them. Where nothing goes on, and a page that was
--- fetched is in none of these rows, its content or its links were lost.
+-- Pages all of whose links have been claimed, on a node of its own: some a row, for nobody looks for one of them. Where
+-- nothing goes on, and a page that was fetched is in none of these rows, its content or its links were lost.
 CREATE TABLE followed (
     job    integer     NOT NULL,
     noted  timestamptz NOT NULL DEFAULT now(),
@@ -10,7 +10,8 @@ CREATE TABLE followed (
 );
 CREATE INDEX followed_job ON followed (job);
 
--- Up to when the pages of a job that were fetched are not looked for there: it was crawled by another build, or on a ring, which has a table of its own.
+-- Up to when the pages of a job that were fetched are not looked for there: it was crawled by another build, or on a
+-- ring, which has a table of its own.
 CREATE TABLE followed_since (
     job   integer     PRIMARY KEY,
     since timestamptz NOT NULL

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- The specifications that a job has had. jobs.spec stays for programs of the version before: it is what the last one says, as they read it.
+-- The specifications that a job has had. jobs.spec stays for programs of the version before: it is what the last one
+-- says, as they read it.
 CREATE TABLE job_revisions (
     job   integer     NOT NULL,
     epoch integer     NOT NULL,                            -- from 1
@@ -14,8 +15,8 @@ ALTER TABLE jobs ADD COLUMN sweep json;                        -- crawl.Sweep; n
 
 INSERT INTO job_revisions (job, epoch, at, spec) SELECT number, 1, created, spec FROM jobs WHERE spec IS NOT NULL;
 
--- By which revision a URL was left out, or got its outcome, and by which rule. task is kept of excluded URLs, too, so that a later
--- revision can let them in.
+-- By which revision a URL was left out, or got its outcome, and by which rule. task is kept of excluded URLs, too, so
+-- that a later revision can let them in.
 ALTER TABLE urls ADD COLUMN epoch integer NOT NULL DEFAULT 1;
 ALTER TABLE urls ADD COLUMN rule text;
 

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- Pages that were taken back and keep their places in the page budget until they have an outcome again: their records may be stored.
+-- Pages that were taken back and keep their places in the page budget until they have an outcome again: their records
+-- may be stored.
 CREATE TABLE places (
     job  integer NOT NULL,
     host bigint  NOT NULL,

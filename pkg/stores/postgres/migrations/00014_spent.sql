@@ -1,6 +1,7 @@
 -- +goose Up
 
--- What a job has spent of max_bytes and max_time, by all nodes. Its time is counted until a moment: several nodes count it once.
+-- What a job has spent of max_bytes and max_time, by all nodes. Its time is counted until a moment: several nodes count
+-- it once.
 CREATE TABLE spent (
     job     integer     PRIMARY KEY,
     bytes   bigint      NOT NULL,

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- What hosts answered to requests that the scripts of pages need: a row a job and URL. It is there from the time on when the URL is first wanted.
+-- What hosts answered to requests that the scripts of pages need: a row a job and URL. It is there from the time on
+-- when the URL is first wanted.
 CREATE TABLE resources (
     job      integer     NOT NULL,
     host     bigint      NOT NULL,

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- Looks of audits into the frontiers' queues: what each frontier holds of a job. They last for seconds, and their rows go with their end.
+-- Looks of audits into the frontiers' queues: what each frontier holds of a job. They last for seconds, and their rows
+-- go with their end.
 CREATE TABLE queue_looks (
     id      bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     job     integer     NOT NULL,

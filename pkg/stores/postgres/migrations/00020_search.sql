@@ -1,6 +1,7 @@
 -- +goose Up
 
--- The words of pages, of jobs with "search": textsearch.Vector with the word '/N', where N is the job. text is nothing that is kept: headlines are cut from the records.
+-- The words of pages, of jobs with "search": textsearch.Vector with the word '/N', where N is the job. text is nothing
+-- that is kept: headlines are cut from the records.
 CREATE TABLE page_text (
     job   integer     NOT NULL,
     host  bigint      NOT NULL,

@@ -1,6 +1,7 @@
 -- +goose Up
 
--- What is known of the hosts that topical jobs judge by their first pages: crawl.HostTrial. version grows with each change.
+-- What is known of the hosts that topical jobs judge by their first pages: crawl.HostTrial. version grows with each
+-- change.
 CREATE TABLE trials (
     job     integer NOT NULL,
     host    text    COLLATE "C" NOT NULL,

@@ -1,7 +1,8 @@
 -- +goose Up
 
 -- How a ledger is spread over servers. Place 0: this database has the jobs of a cluster, whose ledger is on so many
--- servers. Place 1 and up: it is that one of them, and has the rows of that part of the hosts. No row: the ledger is here.
+-- servers. Place 1 and up: it is that one of them, and has the rows of that part of the hosts. No row: the ledger is
+-- here.
 CREATE TABLE IF NOT EXISTS ledger_servers (
     place   integer PRIMARY KEY,
     cluster uuid    NOT NULL,

@@ -1,8 +1,8 @@
 -- +goose Up
 
 -- A move of the ledger to other servers that has not come to its end. Every database that takes part has the row of the
--- move. While the main server has one, its ledger_servers row of place 0 says -1 servers: programs of every version that
--- knows several servers are refused.
+-- move. While the main server has one, its ledger_servers row of place 0 says -1 servers: programs of every version
+-- that knows several servers are refused.
 CREATE TABLE ledger_move (
     move         uuid     PRIMARY KEY,
     server       uuid     NOT NULL,                        -- names this database, as ledger_servers does
