@@ -101,17 +101,18 @@ func blocks(text string, words *regexp.Regexp, window int) (out []any) {
 }
 
 // wholeWord reports whether what lies between two places stands alone. Signs at its own ends, as in c++, are no
-// letters.
+// letters. Scripts that set no spaces between words, and Korean, which adds endings to words, have words anywhere.
 func wholeWord(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	first, _ := utf8.DecodeRuneInString(text[start:])
 	after, _ := utf8.DecodeRuneInString(text[end:])
 	last, _ := utf8.DecodeLastRuneInString(text[:end])
-	letter := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	joined := func(a, b rune) bool {
-		return letter(a) && letter(b) && !unicode.In(a, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	letter := func(r rune) bool {
+		return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unicode.In(r,
+			unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer,
+			unicode.Myanmar)
 	}
-	return !joined(before, first) && !joined(last, after)
+	return !(letter(before) && letter(first)) && !(letter(last) && letter(after))
 }
 
 func back(text string, from, n int) int {

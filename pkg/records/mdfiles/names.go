@@ -114,7 +114,7 @@ func marked(readable, whole string) string {
 		if b.Len() >= maxPart {
 			break
 		}
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '-' {
+		if !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && r != '.' && r != '-' {
 			r = '_'
 		}
 		b.WriteRune(r)
