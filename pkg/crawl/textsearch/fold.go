@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
 // folding is what a character is to a word, and what it is searched for as: nothing, or one letter or more.
@@ -54,8 +56,8 @@ func makeFolding(r rune) folding {
 
 // simple is a character in lower case without accents and in its compatible form.
 func simple(r rune) string {
-	if unicode.Is(unicode.Nd, r) {
-		return string(rune('0' + digit(r)))
+	if n, ok := digits.Value(r); ok {
+		return string(rune('0' + n))
 	}
 	var b strings.Builder
 	for i, c := range norm.NFKD.String(string(r)) {
@@ -71,15 +73,6 @@ func simple(r rune) string {
 		}
 	}
 	return b.String()
-}
-
-// digit is the value of a decimal digit: those of a script lie in a row, from 0 on.
-func digit(r rune) rune {
-	first := r
-	for first > r-9 && unicode.Is(unicode.Nd, first-1) {
-		first--
-	}
-	return (r - first) % 10
 }
 
 // settled reports whether a text is one word, and what its first character is to a word.

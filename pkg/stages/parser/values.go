@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
 // converter makes a value of a string; false where it is none.
@@ -34,13 +36,13 @@ func toString(s string) (any, bool) {
 	return s, s != ""
 }
 
-// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %".
+// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२".
 func toNumber(s string) (any, bool) {
-	digits := numberIn(s)
-	if digits == "" {
+	number := numberIn(plainDigits(s))
+	if number == "" {
 		return nil, false
 	}
-	f, err := strconv.ParseFloat(plainNumber(digits), 64)
+	f, err := strconv.ParseFloat(plainNumber(number), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, false
 	}
@@ -78,6 +80,22 @@ func numberIn(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// plainDigits is a text with the digits of any script, and the separators of Arabic numbers, as those of ASCII.
+func plainDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\u066b':
+			return '.'
+		case '\u066c':
+			return ','
+		}
+		if n, ok := digits.Value(r); ok {
+			return '0' + rune(n)
+		}
+		return r
+	}, s)
 }
 
 // groupOfThree reports whether exactly three digits follow, as behind a separator of thousands.
