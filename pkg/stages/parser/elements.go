@@ -6,7 +6,7 @@ import "github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 type flags uint16
 
 const (
-	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
+	hidden      flags = 1 << iota // not shown: template, hidden, display:none; of SVG see unseen
 	boilerplate                   // by its element or role: nav, footer, button …
 	suspect                       // by its class or id: class="sidebar" …; of a node or a paragraph, never inherited
 	certain                       // suspect, however much of the page it holds: class="footer"
@@ -78,8 +78,7 @@ func makeTraits() (t [htmlscan.Tags]trait) {
 		htmlscan.Audio)
 	set(trait{push: true, flags: hidden}, htmlscan.Template)
 	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
-	set(trait{push: true, flags: hidden | inForeign}, htmlscan.Svg)
-	set(trait{push: true, flags: inForeign}, htmlscan.Math)
+	set(trait{push: true, flags: inForeign}, htmlscan.Svg, htmlscan.Math)
 	return t
 }
 
@@ -98,6 +97,9 @@ func (p *pass) push(t htmlscan.Tag) {
 	p.className = 0
 	if traits[t].block && p.Attrs() > 0 {
 		f = p.hints(t, f)
+	}
+	if p.rowOff && (t == htmlscan.Td || t == htmlscan.Th) {
+		f |= hidden
 	}
 	switch {
 	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
@@ -171,7 +173,9 @@ func (p *pass) setFlags(f flags) {
 	if f == p.flags {
 		return
 	}
-	p.endBlock()
+	if (f^p.flags)&^inForeign != 0 {
+		p.endBlock() // a formula or an icon within a line breaks none
+	}
 	if (f^p.flags)&inForeign != 0 {
 		p.AllowCDATA(p.xhtml || f&inForeign != 0)
 	}

@@ -20,7 +20,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		case "role":
 			f |= roleHint(val)
 		case "hidden":
-			f |= hidden
+			if hides(val) {
+				f |= hidden
+			}
 		case "itemprop":
 			if string(val) == "articleBody" || string(val) == "description" {
 				f |= inContent
@@ -83,13 +85,22 @@ func roleHint(role []byte) flags {
 	return 0
 }
 
-func displayNone(style []byte) bool {
-	i := bytes.Index(style, []byte("display"))
-	if i < 0 {
-		return false
+// displayNone says whether a style attribute hides its element. Of two declarations the last counts.
+func displayNone(style []byte) (none bool) {
+	const property = "display"
+	for i := 0; i+len(property) < len(style); i++ {
+		if style[i]|0x20 != 'd' || !equalFold(style[i:i+len(property)], property) ||
+			i > 0 && (style[i-1] == '-' || style[i-1]|0x20 >= 'a' && style[i-1]|0x20 <= 'z') {
+			continue
+		}
+		value, ok := bytes.CutPrefix(bytes.TrimLeft(style[i+len(property):], " \t\r\n"), []byte(":"))
+		if !ok {
+			continue
+		}
+		value = bytes.TrimLeft(value, " \t\r\n")
+		none = len(value) >= len("none") && equalFold(value[:len("none")], "none")
 	}
-	rest := bytes.TrimLeft(style[i+len("display"):], " :")
-	return bytes.HasPrefix(rest, []byte("none"))
+	return none
 }
 
 // wordHints reads the names in a class or id attribute, word by word: "site-footer mainNav" has the names site-footer

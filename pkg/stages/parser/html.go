@@ -64,6 +64,8 @@ type pass struct {
 	article  bool // says of itself that it is one
 	anchored int  // headings that link to themselves
 	manual   bool // made as documentation, it seems
+	veil     veil
+	rowOff   bool // the table row is hidden
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -73,6 +75,7 @@ type linkRef struct {
 	canonical bool
 	href, rel []byte // raw
 	text      span
+	veiled    []byte // raw, where it shows no text
 }
 
 type span struct{ start, end int32 }
@@ -137,6 +140,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if p.flags&inForeign != 0 {
 		p.enterForeign(t)
 	}
+	p.veilStart(t)
 	switch t {
 	case htmlscan.A:
 		p.onAnchor()
@@ -158,8 +162,11 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
-		if !traits[t].push && t != htmlscan.Pre && p.Attrs() > 0 { // class="brush: js; toolbar: false"
-			p.own = p.hints(t, p.flags) & suspect
+		if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
+			p.own = p.hints(t, p.flags) & (suspect | hidden)
+		}
+		if t == htmlscan.Tr {
+			p.rowOff = p.own&hidden != 0
 		}
 	}
 	if traits[t].push {
@@ -176,6 +183,7 @@ func (p *pass) onEnd(t htmlscan.Tag) {
 	if t == htmlscan.A {
 		p.closeAnchor()
 	}
+	p.veilEnd(t)
 	if traits[t].block {
 		p.endBlock()
 		p.kind = para

@@ -258,6 +258,11 @@ func (p *pass) appendLinkText(dst []byte, l *linkRef) []byte {
 	}
 	start := len(dst)
 	dst = append(dst, cutAt(bytes.Trim(p.buf[l.text.start:l.text.end], " \n"), maxLinkText)...)
+	if len(dst) == start && len(l.veiled) > 0 {
+		var t textState
+		t.write(l.veiled[:min(len(l.veiled), 8*maxLinkText)], true)
+		dst = append(dst, cutAt(t.buf, maxLinkText)...)
+	}
 	for i := start; i < len(dst); i++ {
 		if dst[i] == '\n' {
 			dst[i] = ' ' // the link spans blocks

@@ -68,6 +68,8 @@ func (p *pass) onText() {
 	case p.titleNext:
 		p.setTitle(raw)
 	case p.skipRaw:
+	case p.unseen():
+		p.veiledText(raw)
 	case p.opt.MaxText > 0 && len(p.buf) > collectFactor*p.opt.MaxText:
 		p.textFull = true
 	default:
