@@ -30,6 +30,7 @@ type element struct {
 	flags flags // of the content, its ancestors' included
 	node  int32 // in the outline
 	start int32 // of its content in the text buffer
+	opens bool  // a button that opens text: see opensText
 }
 
 // kind is what a block of text is.
@@ -91,7 +92,11 @@ func (p *pass) push(t htmlscan.Tag) {
 		return // closed at once
 	}
 	f := p.flags | traits[t].flags
-	if t == htmlscan.Button && p.headsWith() {
+	opens := t == htmlscan.Button && p.opensText()
+	if opens {
+		p.endBlock()
+	}
+	if opens || t == htmlscan.Button && p.headsWith() {
 		f = p.flags
 	}
 	p.className = 0
@@ -113,7 +118,7 @@ func (p *pass) push(t htmlscan.Tag) {
 	}
 	n := p.addNode(t, f)
 	f &^= ownFlags
-	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf))})
+	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf)), opens})
 	p.open[t]++
 	p.setFlags(f)
 	p.node = n
@@ -137,6 +142,8 @@ func (p *pass) pop(t htmlscan.Tag) {
 	}
 	if top := &p.stack[len(p.stack)-1]; t == htmlscan.Noscript && top.tag == t && top.start <= p.cur.start {
 		p.endBlock() // it stood between blocks; within a paragraph it breaks no line
+	} else if top.opens && t == htmlscan.Button {
+		p.endQuestion()
 	}
 	for {
 		top := p.dropTop()

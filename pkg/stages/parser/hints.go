@@ -20,9 +20,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		case "role":
 			f |= roleHint(val)
 		case "hidden":
-			if hides(val) {
-				f |= hidden
-			}
+			f |= hiddenHint(val)
 		case "itemprop":
 			if string(val) == "articleBody" || string(val) == "description" {
 				f |= inContent
@@ -117,7 +115,7 @@ func wordHints(val []byte) (f flags, note bool) {
 
 // nameHints judges the name at i and returns where the next one starts. The last word decides whether it is the
 // content: "post-content" is, "content-footer" is not. A word after "has", "with" or "no" tells of the page, not of the
-// element.
+// element, and a "hero-banner" is how the text begins.
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
 	negated := false
@@ -180,7 +178,7 @@ func hintWord(val []byte, i int, buf *[24]byte) (word []byte, next int) {
 // management systems, and from what other programs for this purpose look for (Readability, Trafilatura).
 func wordHint(w []byte) (f flags, note, negates bool) {
 	switch string(w) {
-	case "has", "with", "no", "without", "hide", "show":
+	case "has", "with", "no", "without", "hide", "show", "hero", "jumbotron":
 		return 0, false, true
 	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important",
 		"info", "example", "epigraph", "quote", "pullquote":

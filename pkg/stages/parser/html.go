@@ -156,7 +156,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Br:
 		p.space = true
 	}
-	if t == htmlscan.Input || t == htmlscan.Button && !p.headsWith() {
+	if t == htmlscan.Input && !p.ticks() || t == htmlscan.Button && !p.headsWith() && !p.opensText() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {

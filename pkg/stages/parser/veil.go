@@ -13,8 +13,8 @@ type veil struct {
 	depth int32 // of elements of that tag; zero: all is shown
 }
 
-// veilStart looks at a start tag. A veil ends where a block begins or ends, at the latest: an end tag that was forgotten
-// takes no more than the paragraph.
+// veilStart looks at a start tag. A veil ends where a block begins or ends, at the latest: an end tag that was
+// forgotten takes no more than the paragraph.
 func (p *pass) veilStart(t htmlscan.Tag) {
 	if p.veil.depth > 0 {
 		switch {
@@ -59,7 +59,7 @@ func (p *pass) veils(t htmlscan.Tag) (off bool) {
 		case "class":
 			class = first(class, val)
 		case "hidden":
-			off = off || hides(val)
+			off = off || hiddenHint(val) != 0
 		case "style":
 			off = off || displayNone(val)
 		}
@@ -71,8 +71,13 @@ func (p *pass) veils(t htmlscan.Tag) (off bool) {
 		bytes.HasPrefix(class, []byte("katex-html")))
 }
 
-// hides says whether a hidden attribute hides. What is "until-found" is text of the page that opens at a click.
-func hides(val []byte) bool { return !equalFold(bytes.TrimSpace(val), "until-found") }
+// hiddenHint is what a hidden attribute says. What is "until-found" is text of the page that opens at a click.
+func hiddenHint(val []byte) flags {
+	if equalFold(bytes.TrimSpace(val), "until-found") {
+		return 0
+	}
+	return hidden
+}
 
 // unseen says whether the text that comes is not shown, and stands within a line: behind a veil or in a picture.
 func (p *pass) unseen() bool { return p.veil.depth > 0 || p.open[htmlscan.Svg] > 0 }
