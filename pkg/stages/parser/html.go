@@ -50,22 +50,23 @@ type pass struct {
 	xhtml bool
 
 	textState
-	stack    []element
-	open     [htmlscan.Tags]int32 // elements of the stack, by tag
-	links    []linkRef
-	over     []linkRef // the first links that are too many
-	more     int       // how many are
-	assets   [][]byte
-	inner    [][]byte // srcdoc attributes: documents within this one
-	pieces   []piece  // the tokens, where Markdown is asked for
-	anchor   int      // index of the open <a> in links, or -1
-	base     []byte   // href of the first base element
-	titled   bool
-	article  bool // says of itself that it is one
-	anchored int  // headings that link to themselves
-	manual   bool // made as documentation, it seems
-	veil     veil
-	rowOff   bool // the table row is hidden
+	stack       []element
+	open        [htmlscan.Tags]int32 // elements of the stack, by tag
+	links       []linkRef
+	over        []linkRef // the first links that are too many
+	more        int       // how many are
+	assets      [][]byte
+	inner       [][]byte // srcdoc attributes: documents within this one
+	pieces      []piece  // the tokens, where Markdown is asked for
+	anchor      int      // index of the open <a> in links, or -1
+	anchorTitle []byte
+	base        []byte // href of the first base element
+	titled      bool
+	article     bool // says of itself that it is one
+	anchored    int  // headings that link to themselves
+	manual      bool // made as documentation, it seems
+	veil        veil
+	rowOff      bool // the table row is hidden
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -75,7 +76,7 @@ type linkRef struct {
 	canonical bool
 	href, rel []byte // raw
 	text      span
-	veiled    []byte // raw, where it shows no text
+	veiled    []byte // raw, where it shows no text: hidden text, an image's alt, its own aria-label or title
 }
 
 type span struct{ start, end int32 }

@@ -26,6 +26,7 @@ func (p *pass) onAnchor() {
 	}
 	if href != nil && p.addLink(tagA, href, rel) {
 		p.anchor, p.inLink = len(p.links)-1, true
+		p.links[p.anchor].veiled, p.anchorTitle = p.attr("aria-label"), p.attr("title")
 	}
 	if p.kind == heading && len(href) > 1 && href[0] == '#' {
 		p.anchored++
@@ -68,6 +69,9 @@ func (p *pass) closeAnchor() {
 	l := &p.links[p.anchor]
 	l.text.end = int32(len(p.buf))
 	p.anchor, p.inLink = -1, false
+	if len(bytes.TrimSpace(l.veiled)) == 0 {
+		l.veiled = p.anchorTitle
+	}
 	if text := p.buf[l.text.start:]; l.text.start >= p.cur.start && len(text) <= len(" \u00B6") && isPermalink(text) {
 		l.permalink, p.manual = true, true
 		p.buf = p.buf[:l.text.start]

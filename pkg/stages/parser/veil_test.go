@@ -34,6 +34,20 @@ func TestLinksThatAreNotShownKeepTheirText(t *testing.T) {
 	}
 }
 
+func TestLinksWithoutTextHaveTheirLabels(t *testing.T) {
+	r := parseHTML(t, `<a href=1><img src=i alt="A &amp;  b"></a> <a href=2 title=no aria-label=Two><i></i></a>
+		<a href=3 title=Three><img src=i alt=""></a> <a href=4 title=no><img src=i alt=no>Four</a> <a href=5><b></b></a>`)
+	want := []string{"A & b", "Two", "Three", "Four", ""}
+	for i, l := range r.Links {
+		if l.Text != want[i] {
+			t.Errorf("%d: %q, want %q", i+1, l.Text, want[i])
+		}
+	}
+	if want := "Four"; r.Text != want {
+		t.Errorf("text %q, want %q", r.Text, want)
+	}
+}
+
 func TestMarkdownHasNoTextThatIsNotShown(t *testing.T) {
 	doc := `<p>One <span hidden>no <img src=i.png></span>two <a href=e style=display:none>no</a>three</p>`
 	if got := strings.TrimSpace(extractedFrom(t, doc).Markdown); got != "One two three" {
