@@ -4,7 +4,8 @@ import "unicode/utf8"
 
 // A document that declares nothing and is no UTF-8 is in the encoding of the place that it comes from. Browsers guess
 // it from the octets (HTML Standard, 13.2.3.2, step 8), and so do we, for the encodings of old pages in East Asia, in
-// Cyrillic, Greek, Hebrew, Arabic and Thai; all else stays windows-1252, in whose languages letters beyond ASCII stand alone.
+// Cyrillic, Greek, Hebrew, Arabic and Thai; all else stays windows-1252, in whose languages letters beyond ASCII stand
+// alone.
 const (
 	guessBytes = 64 << 10 // of the document that are looked at
 	fewHigh    = 8        // octets beyond ASCII; with fewer there is nothing to go by

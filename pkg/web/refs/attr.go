@@ -52,8 +52,8 @@ func quotedFor(quote byte, text string) []byte {
 	return out
 }
 
-// Later says whether the value of an attribute such as data-src, of an element with that tag, is what a script will show
-// when the reader comes to it: that of an image or a film, and no template of a URL.
+// Later says whether the value of an attribute such as data-src, of an element with that tag, is what a script will
+// show when the reader comes to it: that of an image or a film, and no template of a URL.
 func Later(tag htmlscan.Tag, raw []byte) bool {
 	switch tag {
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video:
