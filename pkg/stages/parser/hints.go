@@ -34,6 +34,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	p.className = nameOf(class)
 	c, note := wordHints(class)
 	h, _ := wordHints(id)
+	c = p.docBookHints(c, class)
 	if (c|h)&handbook != 0 {
 		c, h, p.manual = c&^handbook, h&^handbook, true
 	}
@@ -50,6 +51,19 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		c &^= inContent // class="entry" of a table's cells
 	}
 	return f | c | h
+}
+
+// docBookHints takes back that a sidebar is none of the text: DocBook calls a box of the text so.
+func (p *pass) docBookHints(f flags, class []byte) flags {
+	switch string(class) {
+	case "titlepage":
+		p.docBook = true
+	case "sidebar":
+		if p.docBook {
+			return 0
+		}
+	}
+	return f
 }
 
 // ended makes names that end so suspect, but in documentation, which writes of authors and signatures.
@@ -201,7 +215,7 @@ func boilerplateHint(w []byte) flags {
 		return comments
 	case "teaser", "teasers":
 		return teaser
-	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc",
+	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc", "rustdoc",
 		"mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",

@@ -66,6 +66,7 @@ type pass struct {
 	anchored    int  // headings that link to themselves
 	manual      bool // made as documentation, it seems
 	veil        veil
+	docBook     bool // made by DocBook's style sheets
 	rowOff      bool // the table row is hidden
 }
 

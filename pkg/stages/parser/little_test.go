@@ -72,6 +72,8 @@ func TestMainTextOfRealMarkup(t *testing.T) {
 			`<td><a href=2>Lower town</a><td>1901`, 9) + `</table>`, "Old lock|Lower town|1901", ""},
 		{"a hero", `<title>A lock</title><div class=hero-banner><h1>A lock</h1><p>` + words10 + `Happy</p></div><div>` +
 			prose + prose + `</div>`, "A lock|Happy|The lock", ""},
+		{"a book", `<title>Locks</title><div class=chapter><div class=titlepage><h2>Locks</h2></div><div class=section><p>` + prose +
+			`<div class=sidebar><p>` + strings.Repeat(words10, 20) + `Boats</div></div></div>`, "Locks|The lock|Boats", ""},
 		{"two introduced links", prose + `<p>Read these:</p><ul><li><a href=1>How to dig a long lock</a>
 			<li><a href=2>How to fill a short lock</a></ul>` + prose, "dig a|fill a", ""},
 	} {
