@@ -215,8 +215,8 @@ func boilerplateHint(w []byte) flags {
 		return comments
 	case "teaser", "teasers":
 		return teaser
-	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc", "rustdoc",
-		"mdbook":
+	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc",
+		"rustdoc", "mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
 		"footer", "copyright", "masthead", "topbar", "crumbtrail":
