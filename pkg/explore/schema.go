@@ -1,7 +1,7 @@
 package explore
 
 // schemaVersion is that of the tables. An index of another version is deleted and made again.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // schemaMark tells our indexes from other SQLite files: "WPsx" as application_id.
 const schemaMark = 0x57507378

@@ -54,14 +54,39 @@ func kindAt(text string) (kind, n int) {
 	}
 	r, n := utf8.DecodeRuneInString(text)
 	switch {
-	case 0x300 <= r && r <= 0x36f:
+	case isAccent(r):
 		return accent, n
-	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+	case !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
 		return apart, n
-	case r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+	case isAlone(r):
 		return alone, n
 	}
 	return letter, n
+}
+
+// isAccent reports whether a character does not count: accents, the signs of vowels that Hebrew and Arabic mostly leave
+// out, and what is not seen within words. Those of Hindi and its neighbours are part of the word.
+func isAccent(r rune) bool {
+	switch {
+	case r < 0x300:
+		return r == 0xad
+	case r <= 0x36f, r >= 0x200b && r <= 0x200d, r == 0x2060:
+		return true
+	case r >= 0x591 && r <= 0x670:
+		return r != 0x640 && unicode.IsMark(r)
+	}
+	return false
+}
+
+// isAlone reports whether a character is a word: those of scripts that put no space between words, marks too.
+func isAlone(r rune) bool {
+	switch {
+	case r < 0xe00:
+		return false
+	case r <= 0xfff, r >= 0x1000 && r <= 0x109f, r >= 0x1780 && r <= 0x17ff: // Thai, Lao, Tibetan; Burmese; Khmer
+		return true
+	}
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
 // fold is a word as it is searched for. What is so already is returned as it is.
@@ -99,7 +124,7 @@ func foldRune(r rune) rune {
 
 // makeFolded is a character in lower case and without accent; -1 for an accent.
 func makeFolded(r rune) rune {
-	if 0x300 <= r && r <= 0x36f {
+	if isAccent(r) {
 		return -1
 	}
 	r = unicode.ToLower(r)
