@@ -14,11 +14,15 @@ func (p *pack) odf(c *collector) error {
 		return err
 	}
 	row := 0 // depth of table rows: their cells stand in one line
+	var n notes
 	return p.walk("content.xml", walker{
-		start: func(n *node) error {
-			switch n.name {
+		skip: []string{"tracked-changes", "annotation", "note-citation"},
+		start: func(e *node) error {
+			switch e.name {
 			case "a":
-				c.link(n.attr("href"))
+				c.link(e.attr("href"))
+			case "note":
+				n.begin(c)
 			case "tab", "s", "line-break":
 				c.add(" ")
 			case "table-row":
@@ -36,17 +40,52 @@ func (p *pack) odf(c *collector) error {
 		},
 		text: c.add,
 		end: func(name string) {
-			if name == "table-row" {
+			switch name {
+			case "table-row":
 				row--
+			case "note":
+				n.end(c)
 			}
 			switch {
-			case (name == "p" || name == "h") && row > 0:
+			case (name == "p" || name == "h") && (row > 0 || n.open):
 				c.add(" ")
 			case name == "p", name == "h", name == "table-row":
 				c.end()
+				n.write(c)
 			}
 		},
 	})
+}
+
+// notes are those of a paragraph, which stand within it and are written behind it.
+type notes struct {
+	open   bool
+	before string // of the paragraph
+	list   []string
+}
+
+func (n *notes) begin(c *collector) {
+	if !n.open {
+		n.open, n.before = true, c.line.String()
+		c.line.Reset()
+	}
+}
+
+func (n *notes) end(c *collector) {
+	if n.open {
+		n.list = append(n.list, c.line.String())
+		c.line.Reset()
+		c.line.WriteString(n.before)
+		n.open = false
+	}
+}
+
+func (n *notes) write(c *collector) {
+	for _, note := range n.list {
+		c.add(note)
+		c.end()
+	}
+	n.list = n.list[:0]
 }
 
 // odfEncrypted looks into the manifest, which says so of each file.

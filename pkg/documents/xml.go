@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -93,8 +94,10 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
-// walker is called for what an XML file holds, in its order. A nil function is not called.
+// walker is called for what an XML file holds, in its order. A nil function is not called, and none for the elements of
+// these names and what they hold.
 type walker struct {
+	skip  []string
 	start func(n *node) error
 	end   func(name string)
 	text  func(s string)
@@ -114,7 +117,7 @@ func (p *pack) walk(name string, w walker) error {
 	d := xml.NewDecoder(&limited{p, r})
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	for depth := 0; ; {
+	for depth, skipped := 0, 0; ; {
 		t, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -122,13 +125,23 @@ func (p *pack) walk(name string, w walker) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		switch t.(type) {
+		switch t := t.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
 				return fmt.Errorf("%s: %w", name, errDepth)
 			}
+			if skipped == 0 && slices.Contains(w.skip, t.Name.Local) {
+				skipped = depth
+			}
 		case xml.EndElement:
 			depth--
+			if depth < skipped {
+				skipped = 0
+				continue
+			}
+		}
+		if skipped > 0 {
+			continue
 		}
 		if err := w.token(t); errors.Is(err, errStop) {
 			return nil
