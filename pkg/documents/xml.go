@@ -98,6 +98,7 @@ func (n *node) attr(name string) string {
 // these names and what they hold.
 type walker struct {
 	skip  []string
+	below int // depth of the element that is being skipped; zero: none is
 	start func(n *node) error
 	end   func(name string)
 	text  func(s string)
@@ -117,7 +118,7 @@ func (p *pack) walk(name string, w walker) error {
 	d := xml.NewDecoder(&limited{p, r})
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	for depth, skipped := 0, 0; ; {
+	for depth := 0; ; {
 		t, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -125,22 +126,15 @@ func (p *pack) walk(name string, w walker) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		switch t := t.(type) {
+		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
 				return fmt.Errorf("%s: %w", name, errDepth)
 			}
-			if skipped == 0 && slices.Contains(w.skip, t.Name.Local) {
-				skipped = depth
-			}
 		case xml.EndElement:
 			depth--
-			if depth < skipped {
-				skipped = 0
-				continue
-			}
 		}
-		if skipped > 0 {
+		if w.skips(t, depth) {
 			continue
 		}
 		if err := w.token(t); errors.Is(err, errStop) {
@@ -149,6 +143,20 @@ func (p *pack) walk(name string, w walker) error {
 			return err
 		}
 	}
+}
+
+// skips reports whether a token belongs to an element that is skipped; depth is that of its element, of an end the one
+// around it.
+func (w *walker) skips(t xml.Token, depth int) bool {
+	e, starts := t.(xml.StartElement)
+	switch _, ends := t.(xml.EndElement); {
+	case w.below == 0 && starts && slices.Contains(w.skip, e.Name.Local):
+		w.below = depth
+	case w.below > 0 && ends && depth < w.below:
+		w.below = 0
+		return true
+	}
+	return w.below > 0
 }
 
 // token hands a token to whom it is for.
