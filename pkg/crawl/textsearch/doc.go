@@ -9,6 +9,6 @@
 //	title:rivers          in the title; so text: and url:
 //
 // Words are runs of letters and digits. Case, the accents of Latin and Greek letters and the vowel signs of Hebrew and
-// Arabic do not count; the characters of Chinese, Japanese, Thai, Lao, Burmese, Khmer and Tibetan are words of their own,
-// so that a run of them is found as a phrase. Words are not stemmed: a page may be in any language.
+// Arabic do not count; the characters of Chinese, Japanese, Thai, Lao, Burmese, Khmer and Tibetan are words of their
+// own, so that a run of them is found as a phrase. Words are not stemmed: a page may be in any language.
 package textsearch
