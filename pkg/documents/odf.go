@@ -13,40 +13,87 @@ func (p *pack) odf(c *collector) error {
 	if err := p.coreMeta(c, "meta.xml"); err != nil {
 		return err
 	}
-	row := 0 // depth of table rows: their cells stand in one line
+	o := odfText{c: c}
 	return p.walk("content.xml", walker{
-		start: func(n *node) error {
-			switch n.name {
-			case "a":
-				c.link(n.attr("href"))
-			case "tab", "s", "line-break":
-				c.add(" ")
-			case "table-row":
-				row++
-			case "page", "table":
-				if c.req.MediaType != odf+"text" && !c.page() {
-					return errStop
-				}
-			}
-			if c.full() {
-				c.cut(cutText)
-				return errStop
-			}
-			return nil
-		},
-		text: c.add,
-		end: func(name string) {
-			if name == "table-row" {
-				row--
-			}
-			switch {
-			case (name == "p" || name == "h") && row > 0:
-				c.add(" ")
-			case name == "p", name == "h", name == "table-row":
-				c.end()
-			}
-		},
+		skip:  []string{"tracked-changes", "annotation", "note-citation"},
+		start: o.start, text: c.add, end: o.end,
 	})
+}
+
+// odfText is where in the text the walk is.
+type odfText struct {
+	c     *collector
+	row   int // depth of table rows: their cells stand in one line
+	notes notes
+}
+
+func (o *odfText) start(n *node) error {
+	switch n.name {
+	case "a":
+		o.c.link(n.attr("href"))
+	case "note":
+		o.notes.begin(o.c)
+	case "tab", "s", "line-break":
+		o.c.add(" ")
+	case "table-row":
+		o.row++
+	case "page", "table":
+		if o.c.req.MediaType != odf+"text" && !o.c.page() {
+			return errStop
+		}
+	}
+	if o.c.full() {
+		o.c.cut(cutText)
+		return errStop
+	}
+	return nil
+}
+
+func (o *odfText) end(name string) {
+	switch name {
+	case "table-row":
+		o.row--
+	case "note":
+		o.notes.end(o.c)
+	}
+	switch {
+	case (name == "p" || name == "h") && (o.row > 0 || o.notes.open):
+		o.c.add(" ")
+	case name == "p", name == "h", name == "table-row":
+		o.c.end()
+		o.notes.write(o.c)
+	}
+}
+
+// notes are those of a paragraph, which stand within it and are written behind it.
+type notes struct {
+	open   bool
+	before string // of the paragraph
+	list   []string
+}
+
+func (n *notes) begin(c *collector) {
+	if !n.open {
+		n.open, n.before = true, c.line.String()
+		c.line.Reset()
+	}
+}
+
+func (n *notes) end(c *collector) {
+	if n.open {
+		n.list = append(n.list, c.line.String())
+		c.line.Reset()
+		c.line.WriteString(n.before)
+		n.open = false
+	}
+}
+
+func (n *notes) write(c *collector) {
+	for _, note := range n.list {
+		c.add(note)
+		c.end()
+	}
+	n.list = n.list[:0]
 }
 
 // odfEncrypted looks into the manifest, which says so of each file.

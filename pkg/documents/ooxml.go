@@ -16,11 +16,11 @@ func (p *pack) ooxml(c *collector) error {
 	}
 	switch {
 	case p.files["word/document.xml"] != nil:
-		return errors.Join(p.paragraphs(c, "word/document.xml"), p.relations(c, "word/document.xml"))
+		return p.word(c)
 	case p.files["xl/workbook.xml"] != nil:
 		return p.sheets(c)
 	case p.files["ppt/presentation.xml"] != nil:
-		for _, name := range p.numbered("ppt/slides/slide", ".xml") {
+		for _, name := range p.inOrder("ppt/presentation.xml", "sldId", "ppt/slides/slide") {
 			if c.full() || !c.page() {
 				break
 			}
@@ -94,16 +94,62 @@ func anyTime(s string) time.Time {
 	return time.Time{}
 }
 
-// paragraphs reads the text of a document or slide.
+// word reads a text, then its notes.
+func (p *pack) word(c *collector) error {
+	for _, part := range []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml"} {
+		if err := errors.Join(p.paragraphs(c, part), p.relations(c, part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder returns the slides of a presentation, or the sheets of a workbook, as the part has them in elements of that
+// name; where it names none, by the numbers in the names of the files.
+func (p *pack) inOrder(part, element, begin string) (names []string) {
+	dir, file := path.Split(part)
+	targets := map[string]string{}
+	fault := p.walk(dir+"_rels/"+file+".rels", walker{start: func(n *node) error {
+		target := n.attr("Target")
+		if !strings.HasPrefix(target, "/") {
+			target = path.Join("/", dir, target)
+		}
+		targets[n.attr("Id")] = strings.TrimPrefix(target, "/")
+		return nil
+	}})
+	fault = errors.Join(fault, p.walk(part, walker{start: func(n *node) error {
+		for _, a := range n.attrs {
+			name := targets[a.Value]
+			if n.name == element && a.Name.Local == "id" && a.Name.Space != "" && p.files[name] != nil &&
+				!slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return nil
+	}}))
+	if fault != nil || len(names) == 0 {
+		return p.numbered(begin, ".xml")
+	}
+	return names
+}
+
+// paragraphs reads the text of a document or slide. A shape is there twice, once for older programs.
 func (p *pack) paragraphs(c *collector, file string) error {
-	inText := 0
+	inText, inRun, off := 0, false, false // off: the run is not shown
 	return p.walk(file, walker{
+		skip: []string{"Fallback"},
 		start: func(n *node) error {
 			switch n.name {
+			case "r":
+				inRun, off = true, false
+			case "vanish":
+				off = inRun && n.attr("val") != "0" && n.attr("val") != "false"
 			case "t":
 				inText++
 			case "tab", "br", "cr":
 				c.add(" ")
+			case "noBreakHyphen":
+				c.add("-")
 			}
 			if c.full() {
 				c.cut(cutText)
@@ -112,12 +158,14 @@ func (p *pack) paragraphs(c *collector, file string) error {
 			return nil
 		},
 		text: func(s string) {
-			if inText > 0 {
+			if inText > 0 && !off {
 				c.add(s)
 			}
 		},
 		end: func(name string) {
 			switch name {
+			case "r":
+				inRun, off = false, false
 			case "t":
 				inText--
 			case "tc": // cells of a table stand beside each other
@@ -140,6 +188,9 @@ func (p *pack) relations(c *collector, part string) error {
 	}})
 }
 
+// phonetic is the element that says how a text is pronounced.
+const phonetic = "rPh"
+
 // maxShared is how many bytes of shared strings of a workbook are kept.
 const maxShared = 64 << 20
 
@@ -149,7 +200,7 @@ func (p *pack) sheets(c *collector) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range p.numbered("xl/worksheets/sheet", ".xml") {
+	for _, name := range p.inOrder("xl/workbook.xml", "sheet", "xl/worksheets/sheet") {
 		if c.full() || !c.page() {
 			break
 		}
@@ -165,6 +216,7 @@ func (p *pack) shared(c *collector) (list []string, err error) {
 	var text strings.Builder
 	in, size := false, 0
 	err = p.walk("xl/sharedStrings.xml", walker{
+		skip: []string{phonetic},
 		start: func(n *node) error {
 			in = n.name == "t"
 			if size > maxShared {
@@ -196,6 +248,7 @@ func (p *pack) sheet(c *collector, file string, shared []string) error {
 	var value strings.Builder
 	in := false
 	return p.walk(file, walker{
+		skip: []string{phonetic},
 		start: func(n *node) error {
 			switch n.name {
 			case "c":

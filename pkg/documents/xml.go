@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -93,8 +94,11 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
-// walker is called for what an XML file holds, in its order. A nil function is not called.
+// walker is called for what an XML file holds, in its order. A nil function is not called, and none for the elements of
+// these names and what they hold.
 type walker struct {
+	skip  []string
+	below int // depth of the element that is being skipped; zero: none is
 	start func(n *node) error
 	end   func(name string)
 	text  func(s string)
@@ -130,12 +134,29 @@ func (p *pack) walk(name string, w walker) error {
 		case xml.EndElement:
 			depth--
 		}
+		if w.skips(t, depth) {
+			continue
+		}
 		if err := w.token(t); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 	}
+}
+
+// skips reports whether a token belongs to an element that is skipped; depth is that of its element, of an end the one
+// around it.
+func (w *walker) skips(t xml.Token, depth int) bool {
+	e, starts := t.(xml.StartElement)
+	switch _, ends := t.(xml.EndElement); {
+	case w.below == 0 && starts && slices.Contains(w.skip, e.Name.Local):
+		w.below = depth
+	case w.below > 0 && ends && depth < w.below:
+		w.below = 0
+		return true
+	}
+	return w.below > 0
 }
 
 // token hands a token to whom it is for.

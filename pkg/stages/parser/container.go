@@ -112,7 +112,7 @@ func (j *judge) dropBoxes(c int32) {
 	for i := c + 1; i <= j.nodes[c].last; i++ {
 		n := &j.nodes[i]
 		box := n.words >= boxWords && !n.listed() && float64(n.linkWords) > linkBox*float64(n.words)
-		if !box && (n.prose > half || n.listed() || !n.remnant()) && !j.form(i) {
+		if !box && (n.prose > half || n.listed() || !n.remnant()) && !j.form(i) || j.headedTable(i) {
 			continue
 		}
 		for from < len(j.blocks) && j.blocks[from].node < i {

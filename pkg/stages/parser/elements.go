@@ -6,7 +6,7 @@ import "github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 type flags uint16
 
 const (
-	hidden      flags = 1 << iota // not shown: template, svg, hidden, display:none
+	hidden      flags = 1 << iota // not shown: template, hidden, display:none; of SVG see unseen
 	boilerplate                   // by its element or role: nav, footer, button …
 	suspect                       // by its class or id: class="sidebar" …; of a node or a paragraph, never inherited
 	certain                       // suspect, however much of the page it holds: class="footer"
@@ -30,6 +30,7 @@ type element struct {
 	flags flags // of the content, its ancestors' included
 	node  int32 // in the outline
 	start int32 // of its content in the text buffer
+	opens bool  // a button that opens text: see opensText
 }
 
 // kind is what a block of text is.
@@ -78,8 +79,7 @@ func makeTraits() (t [htmlscan.Tags]trait) {
 		htmlscan.Audio)
 	set(trait{push: true, flags: hidden}, htmlscan.Template)
 	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
-	set(trait{push: true, flags: hidden | inForeign}, htmlscan.Svg)
-	set(trait{push: true, flags: inForeign}, htmlscan.Math)
+	set(trait{push: true, flags: inForeign}, htmlscan.Svg, htmlscan.Math)
 	return t
 }
 
@@ -92,12 +92,19 @@ func (p *pass) push(t htmlscan.Tag) {
 		return // closed at once
 	}
 	f := p.flags | traits[t].flags
-	if t == htmlscan.Button && p.headsWith() {
+	opens := t == htmlscan.Button && p.opensText()
+	if opens {
+		p.endBlock()
+	}
+	if opens || t == htmlscan.Button && p.headsWith() {
 		f = p.flags
 	}
 	p.className = 0
 	if traits[t].block && p.Attrs() > 0 {
 		f = p.hints(t, f)
+	}
+	if p.rowOff && (t == htmlscan.Td || t == htmlscan.Th) {
+		f |= hidden
 	}
 	switch {
 	case t == htmlscan.Header && f&(inMain|inArticle|inContent) == 0:
@@ -111,7 +118,7 @@ func (p *pass) push(t htmlscan.Tag) {
 	}
 	n := p.addNode(t, f)
 	f &^= ownFlags
-	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf))})
+	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf)), opens})
 	p.open[t]++
 	p.setFlags(f)
 	p.node = n
@@ -135,6 +142,8 @@ func (p *pass) pop(t htmlscan.Tag) {
 	}
 	if top := &p.stack[len(p.stack)-1]; t == htmlscan.Noscript && top.tag == t && top.start <= p.cur.start {
 		p.endBlock() // it stood between blocks; within a paragraph it breaks no line
+	} else if top.opens && t == htmlscan.Button {
+		p.endQuestion()
 	}
 	for {
 		top := p.dropTop()
@@ -171,7 +180,9 @@ func (p *pass) setFlags(f flags) {
 	if f == p.flags {
 		return
 	}
-	p.endBlock()
+	if (f^p.flags)&^inForeign != 0 {
+		p.endBlock() // a formula or an icon within a line breaks none
+	}
 	if (f^p.flags)&inForeign != 0 {
 		p.AllowCDATA(p.xhtml || f&inForeign != 0)
 	}

@@ -20,7 +20,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		case "role":
 			f |= roleHint(val)
 		case "hidden":
-			f |= hidden
+			f |= hiddenHint(val)
 		case "itemprop":
 			if string(val) == "articleBody" || string(val) == "description" {
 				f |= inContent
@@ -34,6 +34,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	p.className = nameOf(class)
 	c, note := wordHints(class)
 	h, _ := wordHints(id)
+	c = p.docBookHints(c, class)
 	if (c|h)&handbook != 0 {
 		c, h, p.manual = c&^handbook, h&^handbook, true
 	}
@@ -50,6 +51,19 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		c &^= inContent // class="entry" of a table's cells
 	}
 	return f | c | h
+}
+
+// docBookHints takes back that a sidebar is none of the text: DocBook calls a box of the text so.
+func (p *pass) docBookHints(f flags, class []byte) flags {
+	switch string(class) {
+	case "titlepage":
+		p.docBook = true
+	case "sidebar":
+		if p.docBook {
+			return 0
+		}
+	}
+	return f
 }
 
 // ended makes names that end so suspect, but in documentation, which writes of authors and signatures.
@@ -83,13 +97,22 @@ func roleHint(role []byte) flags {
 	return 0
 }
 
-func displayNone(style []byte) bool {
-	i := bytes.Index(style, []byte("display"))
-	if i < 0 {
-		return false
+// displayNone says whether a style attribute hides its element. Of two declarations the last counts.
+func displayNone(style []byte) (none bool) {
+	const property = "display"
+	for i := 0; i+len(property) < len(style); i++ {
+		if style[i]|0x20 != 'd' || !equalFold(style[i:i+len(property)], property) ||
+			i > 0 && (style[i-1] == '-' || style[i-1]|0x20 >= 'a' && style[i-1]|0x20 <= 'z') {
+			continue
+		}
+		value, ok := bytes.CutPrefix(bytes.TrimLeft(style[i+len(property):], " \t\r\n"), []byte(":"))
+		if !ok {
+			continue
+		}
+		value = bytes.TrimLeft(value, " \t\r\n")
+		none = len(value) >= len("none") && equalFold(value[:len("none")], "none")
 	}
-	rest := bytes.TrimLeft(style[i+len("display"):], " :")
-	return bytes.HasPrefix(rest, []byte("none"))
+	return none
 }
 
 // wordHints reads the names in a class or id attribute, word by word: "site-footer mainNav" has the names site-footer
@@ -106,7 +129,7 @@ func wordHints(val []byte) (f flags, note bool) {
 
 // nameHints judges the name at i and returns where the next one starts. The last word decides whether it is the
 // content: "post-content" is, "content-footer" is not. A word after "has", "with" or "no" tells of the page, not of the
-// element.
+// element, and a "hero-banner" is how the text begins.
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
 	negated := false
@@ -169,7 +192,7 @@ func hintWord(val []byte, i int, buf *[24]byte) (word []byte, next int) {
 // management systems, and from what other programs for this purpose look for (Readability, Trafilatura).
 func wordHint(w []byte) (f flags, note, negates bool) {
 	switch string(w) {
-	case "has", "with", "no", "without", "hide", "show":
+	case "has", "with", "no", "without", "hide", "show", "hero", "jumbotron":
 		return 0, false, true
 	case "footnote", "footnotes", "admonition", "note", "topic", "callout", "tip", "warning", "caution", "important",
 		"info", "example", "epigraph", "quote", "pullquote":
@@ -192,8 +215,8 @@ func boilerplateHint(w []byte) flags {
 		return comments
 	case "teaser", "teasers":
 		return teaser
-	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "documentwrapper", "javadoc", "rustdoc",
-		"mdbook":
+	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc",
+		"rustdoc", "mdbook":
 		return handbook
 	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
 		"footer", "copyright", "masthead", "topbar", "crumbtrail":

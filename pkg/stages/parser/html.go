@@ -50,20 +50,24 @@ type pass struct {
 	xhtml bool
 
 	textState
-	stack    []element
-	open     [htmlscan.Tags]int32 // elements of the stack, by tag
-	links    []linkRef
-	over     []linkRef // the first links that are too many
-	more     int       // how many are
-	assets   [][]byte
-	inner    [][]byte // srcdoc attributes: documents within this one
-	pieces   []piece  // the tokens, where Markdown is asked for
-	anchor   int      // index of the open <a> in links, or -1
-	base     []byte   // href of the first base element
-	titled   bool
-	article  bool // says of itself that it is one
-	anchored int  // headings that link to themselves
-	manual   bool // made as documentation, it seems
+	stack       []element
+	open        [htmlscan.Tags]int32 // elements of the stack, by tag
+	links       []linkRef
+	over        []linkRef // the first links that are too many
+	more        int       // how many are
+	assets      [][]byte
+	inner       [][]byte // srcdoc attributes: documents within this one
+	pieces      []piece  // the tokens, where Markdown is asked for
+	anchor      int      // index of the open <a> in links, or -1
+	anchorTitle []byte
+	base        []byte // href of the first base element
+	titled      bool
+	article     bool // says of itself that it is one
+	anchored    int  // headings that link to themselves
+	manual      bool // made as documentation, it seems
+	veil        veil
+	docBook     bool // made by DocBook's style sheets
+	rowOff      bool // the table row is hidden
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -73,6 +77,7 @@ type linkRef struct {
 	canonical bool
 	href, rel []byte // raw
 	text      span
+	veiled    []byte // raw, where it shows no text: hidden text, an image's alt, its own aria-label or title
 }
 
 type span struct{ start, end int32 }
@@ -137,6 +142,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if p.flags&inForeign != 0 {
 		p.enterForeign(t)
 	}
+	p.veilStart(t)
 	switch t {
 	case htmlscan.A:
 		p.onAnchor()
@@ -152,14 +158,17 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Br:
 		p.space = true
 	}
-	if t == htmlscan.Input || t == htmlscan.Button && !p.headsWith() {
+	if t == htmlscan.Input && !p.ticks() || t == htmlscan.Button && !p.headsWith() && !p.opensText() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
 		p.endBlock()
 		p.kind = traits[t].kind
-		if !traits[t].push && t != htmlscan.Pre && p.Attrs() > 0 { // class="brush: js; toolbar: false"
-			p.own = p.hints(t, p.flags) & suspect
+		if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
+			p.own = p.hints(t, p.flags) & (suspect | hidden)
+		}
+		if t == htmlscan.Tr {
+			p.rowOff = p.own&hidden != 0
 		}
 	}
 	if traits[t].push {
@@ -176,6 +185,7 @@ func (p *pass) onEnd(t htmlscan.Tag) {
 	if t == htmlscan.A {
 		p.closeAnchor()
 	}
+	p.veilEnd(t)
 	if traits[t].block {
 		p.endBlock()
 		p.kind = para

@@ -205,7 +205,7 @@ func TestTextIsFolded(t *testing.T) {
 		"<x-c><template shadowroot=OPEN><p>in</p></template></x-c><x-d><template shadowrootmode=closed><p>too":         "in\ntoo",
 		"<x-c><template shadowrootmode=open><style>s</style><template>t</template><div hidden>h</div><p>in":            "in",
 		"<template><x-c><template shadowrootmode=open><p>no</template></x-c></template><template shadowrootmode><p>no": "",
-		"<p>x</p><script>s</script><style>t</style><svg>u</svg><template>v</template><p hidden>w":                      "x\nw",
+		"<p>x</p><script>s</script><style>t</style><svg>u</svg><template>v</template><p hidden>w":                      "x",
 		"<div style='display: none'>x</div><div hidden>y</div>z":                                                       "z",
 		"<h2>Title<a class=headerlink href=#t>¶</a></h2>":                                                              "Title",
 	} {

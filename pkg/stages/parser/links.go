@@ -26,6 +26,7 @@ func (p *pass) onAnchor() {
 	}
 	if href != nil && p.addLink(tagA, href, rel) {
 		p.anchor, p.inLink = len(p.links)-1, true
+		p.links[p.anchor].veiled, p.anchorTitle = p.attr("aria-label"), p.attr("title")
 	}
 	if p.kind == heading && len(href) > 1 && href[0] == '#' {
 		p.anchored++
@@ -68,6 +69,9 @@ func (p *pass) closeAnchor() {
 	l := &p.links[p.anchor]
 	l.text.end = int32(len(p.buf))
 	p.anchor, p.inLink = -1, false
+	if len(bytes.TrimSpace(l.veiled)) == 0 {
+		l.veiled = p.anchorTitle
+	}
 	if text := p.buf[l.text.start:]; l.text.start >= p.cur.start && len(text) <= len(" \u00B6") && isPermalink(text) {
 		l.permalink, p.manual = true, true
 		p.buf = p.buf[:l.text.start]
@@ -258,6 +262,11 @@ func (p *pass) appendLinkText(dst []byte, l *linkRef) []byte {
 	}
 	start := len(dst)
 	dst = append(dst, cutAt(bytes.Trim(p.buf[l.text.start:l.text.end], " \n"), maxLinkText)...)
+	if len(dst) == start && len(l.veiled) > 0 {
+		var t textState
+		t.write(l.veiled[:min(len(l.veiled), 8*maxLinkText)], true)
+		dst = append(dst, cutAt(t.buf, maxLinkText)...)
+	}
 	for i := start; i < len(dst); i++ {
 		if dst[i] == '\n' {
 			dst[i] = ' ' // the link spans blocks

@@ -61,6 +61,19 @@ func TestMainTextOfRealMarkup(t *testing.T) {
 			`</div></div><div>Powered by <a href=/>Board</a> 3.8</div>`, "The lock", "never die|Board"},
 		{"code with its toolbar off", prose + `<pre class="brush: js; toolbar: false">let lock = 1</pre>` + prose, "let lock",
 			""},
+		{"code in a toolbar", prose + `<div class=code-toolbar><pre>let lock = 1</pre><div class=toolbar>Copy</div></div>` +
+			prose, "let lock", "Copy"},
+		{"things to tick", prose + `<ul><li><input type=checkbox>two cups<li><input type=checkbox>one lock</ul>` + prose,
+			"two cups|one lock", ""},
+		{"questions", `<div class=faq>` + strings.Repeat(`<div><button aria-expanded=false aria-controls=a>What fills it?`+
+			`</button><div>`+prose+`</div></div>`, 3) + `<button aria-expanded=false>Show more</button></div>`,
+			"What fills it?|The lock", "Show more"},
+		{"a table of links", prose + `<table><tr><th>Lock<th>Town<th>Year` + strings.Repeat(`<tr><td><a href=1>Old lock</a>`+
+			`<td><a href=2>Lower town</a><td>1901`, 9) + `</table>`, "Old lock|Lower town|1901", ""},
+		{"a hero", `<title>A lock</title><div class=hero-banner><h1>A lock</h1><p>` + words10 + `Happy</p></div><div>` +
+			prose + prose + `</div>`, "A lock|Happy|The lock", ""},
+		{"a book", `<title>Locks</title><div class=chapter><div class=titlepage><h2>Locks</h2></div><div class=section><p>` + prose +
+			`<div class=sidebar><p>` + strings.Repeat(words10, 20) + `Boats</div></div></div>`, "Locks|The lock|Boats", ""},
 		{"two introduced links", prose + `<p>Read these:</p><ul><li><a href=1>How to dig a long lock</a>
 			<li><a href=2>How to fill a short lock</a></ul>` + prose, "dig a|fill a", ""},
 	} {

@@ -55,7 +55,7 @@ func (p *pass) runTraced() (pieces []piece) {
 }
 
 func (p *pass) traceText(pieces []piece) []piece {
-	shown := !p.skipRaw && !p.titleNext
+	shown := !p.skipRaw && !p.titleNext && !p.unseen()
 	start, end := p.TextSpan()
 	_, escaped := p.Text()
 	p.onText()
@@ -74,6 +74,8 @@ func (p *pass) traceStart(pieces []piece) []piece {
 	closed := p.xhtml && p.SelfClosing()
 	p.onStart(t)
 	switch {
+	case t == htmlscan.Img && p.veil.depth > 0:
+		return pieces
 	case t == htmlscan.Img, t == htmlscan.Hr:
 		kind = imagePiece
 	case !shapes(t, p.Name()) || p.flags&inForeign != 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/refs"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
 )
 
@@ -154,6 +155,16 @@ func (p *pass) onMedia(t htmlscan.Tag) {
 			p.addAsset(val)
 		case "srcset":
 			p.addSrcset(htmlscan.Value(val))
+		case "alt":
+			p.veiledText(val)
+		case "data-src", "data-original", "data-lazy-src":
+			if refs.Later(t, val) {
+				p.addAsset(val)
+			}
+		case "data-srcset", "data-lazy-srcset":
+			if refs.Later(t, val) {
+				p.addSrcset(htmlscan.Value(val))
+			}
 		case "data":
 			if t == htmlscan.Object {
 				p.addAsset(val)

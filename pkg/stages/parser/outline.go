@@ -15,8 +15,9 @@ type node struct {
 	all       flags  // suspect, comments, teaser: its own, if they hold, and its ancestors'
 	name      uint16 // tells elements of different classes apart
 	tag       htmlscan.Tag
-	control   bool // has a field or a button right inside
-	holdsMain bool // the main element, or one that is called content and has much of the prose, is inside
+	code      int32 // words of pre elements inside
+	control   bool  // has a field or a button right inside
+	holdsMain bool  // the main element, or one that is called content and has much of the prose, is inside
 }
 
 // maxNodes bounds the outline: what is deeper or later belongs to the elements around it.
@@ -99,13 +100,14 @@ func (j *judge) settle() {
 	j.sum(hidden|boilerplate|comments|teaser, 0)
 	frames := j.frames(max(minMain, int32(wrapperShare*float64(j.nodes[0].prose))))
 	j.markHolders()
+	j.markCode()
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
 		n.all |= j.nodes[n.parent].all
 		if n.own&notice != 0 && n.words <= noticeLimit(n.tag) {
 			n.all |= notice
 		}
-		if n.own&suspect != 0 && !n.holdsMain && (n.own&certain != 0 || !frames.like(n)) {
+		if n.own&suspect != 0 && !n.holdsMain && (n.own&certain != 0 || !frames.like(n) && !n.holdsCode()) {
 			n.all |= n.own & (suspect | certain)
 		}
 	}

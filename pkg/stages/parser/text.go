@@ -22,7 +22,7 @@ type textState struct {
 
 	className uint16 // of the start tag whose hints were read last
 	space     bool   // white space since the last word
-	cjk       int32
+	cjk       int32  // parts of words in scripts without spaces: lettersPerWord make one
 	inLink    bool
 
 	linkCJK   int32
@@ -46,7 +46,7 @@ const (
 	spaceByte
 	ampByte
 	nulByte
-	leadByte // may begin a space, or something invisible, beyond ASCII
+	leadByte // may begin a space, something invisible, or a character of a script without spaces, beyond ASCII
 	cjkByte  // begins a character of a script without spaces between words
 )
 
@@ -55,7 +55,7 @@ var byteClass = func() (t [256]uint8) {
 		t[c] = spaceByte
 	}
 	t['&'], t[0] = ampByte, nulByte
-	t[0xC2], t[0xE1], t[0xE2], t[0xEF] = leadByte, leadByte, leadByte, leadByte
+	t[0xC2], t[0xE0], t[0xE1], t[0xE2], t[0xEF] = leadByte, leadByte, leadByte, leadByte, leadByte
 	for c := 0xE3; c <= 0xE9; c++ {
 		t[c] = cjkByte
 	}
@@ -68,6 +68,8 @@ func (p *pass) onText() {
 	case p.titleNext:
 		p.setTitle(raw)
 	case p.skipRaw:
+	case p.unseen():
+		p.veiledText(raw)
 	case p.opt.MaxText > 0 && len(p.buf) > collectFactor*p.opt.MaxText:
 		p.textFull = true
 	default:
@@ -198,17 +200,26 @@ func (t *textState) wide(raw []byte) int {
 	case r == '\u00AD', r >= '\u200B' && r <= '\u200D', r == '\u2060', r == '\uFEFF':
 		return n // soft hyphens, joiners and byte order marks are not seen
 	case byteClass[raw[0]] == cjkByte:
-		t.cjk++
-		if t.inLink {
-			t.linkCJK++
-		}
+		t.unspaced(lettersPerWord / charsPerWord)
+	case r >= 0x0E00 && r <= 0x0FFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF:
+		t.unspaced(1) // Thai, Lao, Tibetan, Burmese, Khmer
 	}
 	t.emit(raw[:n])
 	return n
 }
 
-// charsPerWord is how many characters make a word in a script without spaces.
-const charsPerWord = 2
+func (t *textState) unspaced(parts int32) {
+	t.cjk += parts
+	if t.inLink {
+		t.linkCJK += parts
+	}
+}
+
+// Characters that make a word in a script without spaces: signs of Chinese and Japanese, and letters and vowel signs.
+const (
+	charsPerWord   = 2
+	lettersPerWord = 4
+)
 
 // endBlock ends the current block; one without text leaves no trace.
 func (t *textState) endBlock() {
@@ -221,8 +232,8 @@ func (t *textState) endBlock() {
 	}
 	b := t.cur
 	b.end, b.flags, b.kind, b.node = int32(len(t.buf)), t.flags|own, t.kind, t.node
-	b.words += t.cjk / charsPerWord
-	b.linkWords += t.linkCJK / charsPerWord
+	b.words += t.cjk / lettersPerWord
+	b.linkWords += t.linkCJK / lettersPerWord
 	t.blocks = append(t.blocks, b)
 	t.buf = append(t.buf, '\n')
 	t.cur = block{start: int32(len(t.buf))}

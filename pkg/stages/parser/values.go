@@ -153,5 +153,8 @@ func toDate(s string) (any, bool) {
 			return t.Format(time.RFC3339), true
 		}
 	}
+	if t, ok := parseWritten(s); ok {
+		return t.Format(time.RFC3339), true
+	}
 	return nil, false
 }

@@ -4,7 +4,8 @@ import "unicode/utf8"
 
 // A document that declares nothing and is no UTF-8 is in the encoding of the place that it comes from. Browsers guess
 // it from the octets (HTML Standard, 13.2.3.2, step 8), and so do we, for the encodings of old pages in East Asia, in
-// Cyrillic, Greek and Hebrew; all else stays windows-1252, in whose languages letters beyond ASCII stand alone.
+// Cyrillic, Greek, Hebrew, Arabic and Thai; all else stays windows-1252, in whose languages letters beyond ASCII stand
+// alone.
 const (
 	guessBytes = 64 << 10 // of the document that are looked at
 	fewHigh    = 8        // octets beyond ASCII; with fewer there is nothing to go by
@@ -22,6 +23,9 @@ func guess(body []byte) string {
 		return utf8Name
 	case 2*c.alone > c.high:
 		return ""
+	}
+	if c.thai() {
+		return "windows-874"
 	}
 	if name := guessPairs(body); name != "" {
 		return name
@@ -77,12 +81,35 @@ const (
 		"\xF0\xF1\xF2\xF3\xF4\xF5\xF6\xF7\xF8\xF9\xFA"
 )
 
+// Letters and vowel signs that make up most of a Thai text, and octets that are no letter in any; letters that make up
+// most of an Arabic one, the two commonest apart.
+const (
+	thaiCommon   = "\xD2\xB9\xC3\xCD\xA1\xE0\xC7\xC1\xD1\xE8\xC2\xC5\xB7\xD5\xCA\xB5\xE9\xA7"
+	thaiNever    = "\xDB\xDC\xDD\xDE\xFC\xFD\xFE\xFF"
+	arabicCommon = "\xED\xE3\xE6\xE4\xD1\xCA\xE5\xCF\xC8\xDA\xDD\xC9\xCD\xDF\xD3\xDE"
+	arabicAlif   = '\xC7'
+	arabicLam    = '\xE1'
+	thaiLetters  = 40 // octets; with fewer, pairs might do without those that are no letter by chance
+)
+
+// thai says whether the octets speak for Thai. As pairs, they would be Chinese.
+func (c *octets) thai() bool {
+	return c.high >= thaiLetters && c.of(thaiNever) == 0 && 2*c.of(thaiCommon) > c.high && 10*c.inRuns >= 8*c.high
+}
+
+func (c *octets) arabic() bool {
+	alif, lam := c.each[arabicAlif], c.each[arabicLam]
+	return 12*alif > c.high && 20*lam > c.high && 10*(alif+lam+c.of(arabicCommon)) > 7*c.high
+}
+
 // guessLetters guesses an encoding of one octet a letter, by the letters that are common in the languages that use it.
 func (c *octets) guessLetters() string {
 	if 10*c.inRuns < 8*c.high {
 		return ""
 	}
 	switch {
+	case c.arabic():
+		return "windows-1256"
 	case 2*c.of(cyrillic1251) > c.high && 100*c.of(cyrillicLast) > c.high:
 		return "windows-1251"
 	case 2*c.of(cyrillicKOI8) > c.high && 100*c.of(koi8Last) > c.high:

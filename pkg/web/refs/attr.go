@@ -52,6 +52,16 @@ func quotedFor(quote byte, text string) []byte {
 	return out
 }
 
+// Later says whether the value of an attribute such as data-src, of an element with that tag, is what a script will
+// show when the reader comes to it: that of an image or a film, and no template of a URL.
+func Later(tag htmlscan.Tag, raw []byte) bool {
+	switch tag {
+	case htmlscan.Img, htmlscan.Source, htmlscan.Video:
+		return !bytes.ContainsAny(raw, "{}<>[]")
+	}
+	return false
+}
+
 // styleAttr reads a style attribute.
 func (h *htmlScan) styleAttr(i int, raw []byte) {
 	if bytes.IndexByte(raw, '(') < 0 { // no url()

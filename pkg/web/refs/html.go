@@ -187,6 +187,14 @@ func (h *htmlScan) attr(el *element, i int, name string, val []byte) {
 		h.styleAttr(i, val)
 	case "srcset", "imagesrcset":
 		h.srcset(i, val)
+	case "data-srcset", "data-lazy-srcset":
+		if Later(el.tag, val) {
+			h.srcset(i, val)
+		}
+	case "data-src", "data-original", "data-lazy-src":
+		if Later(el.tag, val) {
+			h.refer(i, val, Asset)
+		}
 	case "ping":
 		h.ping(el, i, val)
 	case "srcdoc":

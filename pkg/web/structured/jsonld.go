@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // addJSONLD adds the nodes of a script.
@@ -122,8 +123,8 @@ func (d *Data) boundMap(v map[string]any, depth int) map[string]any {
 	return out
 }
 
-// repair makes JSON of what people write in its place: comments, commas before a bracket, line breaks within strings, a
-// semicolon at the end, and wrappers of XML.
+// repair makes JSON of what people write in its place: comments, commas before a bracket, line breaks and escapes of
+// other languages within strings, a semicolon at the end, spaces that are none, and wrappers of XML.
 func repair(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
@@ -132,6 +133,11 @@ func repair(raw []byte) []byte {
 			out, i = repairString(out, raw, i)
 		case bytes.HasPrefix(raw[i:], []byte("/*")):
 			i = past(raw, i, "*/")
+		case bytes.HasPrefix(raw[i:], []byte("//<![CDATA[")), bytes.HasPrefix(raw[i:], []byte("//]]>")):
+			i += len("//")
+		case bytes.HasPrefix(raw[i:], []byte("\uFEFF")), bytes.HasPrefix(raw[i:], []byte("\u00A0")):
+			_, n := utf8.DecodeRune(raw[i:])
+			i += n
 		case bytes.HasPrefix(raw[i:], []byte("//")):
 			i = past(raw, i, "\n")
 		case bytes.HasPrefix(raw[i:], []byte("<!--")), bytes.HasPrefix(raw[i:], []byte("-->")):
@@ -159,6 +165,8 @@ func repairString(out, raw []byte, i int) (more []byte, next int) {
 	for i++; i < len(raw); i++ {
 		c := raw[i]
 		switch {
+		case c == '\\' && i+1 < len(raw) && raw[i+1] >= ' ' && !escapes(raw[i+1:]):
+			continue // the sign behind it stands for itself
 		case c == '\\' && i+1 < len(raw) && raw[i+1] >= ' ':
 			out = append(out, c, raw[i+1])
 			i++
@@ -172,6 +180,21 @@ func repairString(out, raw []byte, i int) (more []byte, next int) {
 	}
 	return out, i
 }
+
+// escapes says whether what follows a backslash is an escape of JSON. People write \' as well.
+func escapes(next []byte) bool {
+	if next[0] != 'u' {
+		return strings.IndexByte(`"\/bfnrt`, next[0]) >= 0
+	}
+	for i := 1; i <= 4; i++ {
+		if i >= len(next) || !isHex(next[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 // past returns the offset behind the next mark.
 func past(raw []byte, i int, mark string) int {
