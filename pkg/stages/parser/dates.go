@@ -20,8 +20,21 @@ var monthNames = [...]string{
 	"janeiro fevereiro/fev março abril maio/mai junho julho agosto setembro outubro/out novembro dezembro",
 	"januari februari maart/mrt april mei juni juli augustus september oktober november december",
 	"januari februari mars april maj juni juli augusti september oktober november december",
+	"januar februar marts/mars april maj/mai juni juli august september oktober november december/desember",
+	"tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta " +
+		"marraskuuta joulukuuta",
+	"ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie",
+	"január február március április május június július augusztus szeptember október november december",
+	"ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+	"januari februari maret april mei juni juli agustus september oktober november desember",
 	"stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+	"ledna února března dubna května června července srpna září října listopadu prosince",
 	"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+	"січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+	"ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου",
+	"يناير فبراير مارس أبريل/ابريل مايو يونيو يوليو أغسطس/اغسطس سبتمبر أكتوبر/اكتوبر نوفمبر ديسمبر",
+	"जनवरी फ़रवरी/फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर/सितम्बर अक्टूबर/अक्तूबर नवंबर/नवम्बर दिसंबर/दिसम्बर",
+	"มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน ธันวาคม",
 }
 
 var months = func() map[string]time.Month {
@@ -38,7 +51,8 @@ var months = func() map[string]time.Month {
 
 // dateWords may stand between the parts of a date.
 var dateWords = map[string]bool{"de": true, "del": true, "of": true, "at": true, "the": true, "um": true, "uhr": true,
-	"le": true, "à": true, "alle": true, "às": true, "den": true, "kl": true, "om": true, "г": true}
+	"le": true, "à": true, "alle": true, "às": true, "den": true, "kl": true, "om": true, "г": true, "года": true,
+	"р": true, "r": true, "в": true, "o": true, "klo": true}
 
 // ordinals may end a day: "6th", "1er".
 var ordinals = [...]string{"st", "nd", "rd", "th", "er", "º", "°"}
@@ -50,12 +64,14 @@ type writtenDate struct {
 	timed                           bool
 }
 
+// buddhist is how many years the calendar of Thailand, which writes no other years beside its months, is ahead.
+const buddhist = 543
+
+var signs = strings.NewReplacer("年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", " ")
+
 // parseWritten reads a date as people write it: "Monday, 6th May 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
 func parseWritten(s string) (time.Time, bool) {
-	s = strings.ToLower(strings.NewReplacer("年", "-", "月", "-", "日", " ").Replace(s))
-	if t, err := time.Parse("2006-1-2", strings.TrimSpace(s)); err == nil {
-		return t, true
-	}
+	s = strings.ToLower(signs.Replace(plainDigits(s)))
 	if day, rest, ok := strings.Cut(s, ","); ok && !strings.ContainsFunc(day, unicode.IsDigit) && months[day] == 0 {
 		s = rest // a day of the week
 	}
@@ -64,6 +80,9 @@ func parseWritten(s string) (time.Time, bool) {
 		if !d.take(strings.TrimSuffix(word, ".")) {
 			return time.Time{}, false
 		}
+	}
+	if d.year > 2400 && strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Thai, r) }) {
+		d.year -= buddhist
 	}
 	t := time.Date(d.year, d.month, d.day, d.hour, d.minute, d.second, 0, time.UTC)
 	return t, d.year > 0 && d.day > 0 && d.month > 0 && t.Day() == d.day
@@ -81,6 +100,13 @@ func (d *writtenDate) take(word string) bool {
 		return d.halfDay(word == "pm")
 	case strings.Contains(word, ":"):
 		return d.takeTime(word)
+	case strings.Contains(word, "-"):
+		t, err := time.Parse("2006-1-2", word)
+		if err != nil || d.year+d.day+int(d.month) > 0 {
+			return false
+		}
+		d.year, d.month, d.day = t.Year(), t.Month(), t.Day()
+		return true
 	}
 	for _, end := range ordinals {
 		word = strings.TrimSuffix(word, end)
