@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -77,6 +78,16 @@ func loggedIn(r *http.Response) (*http.Response, error) {
 	_ = r.Body.Close()
 	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password",
 		ErrRefused, user)
+}
+
+// absent marks the answer of a management API that knows no such vhost.
+func absent(v *vhost, err error) error {
+	var said rabbithole.ErrorResponse
+	if !errors.As(err, &said) || said.StatusCode != http.StatusNotFound {
+		return err
+	}
+	return fmt.Errorf("%w: there is no vhost %s (rabbitmq.subsystems, rabbitmq.frontier): `whirlpool setup` makes it",
+		ErrRefused, v.name)
 }
 
 // Reach connects to both vhosts once and returns what failed. Publish and Consume wait instead.
