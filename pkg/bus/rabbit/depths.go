@@ -77,7 +77,7 @@ func (m *management) totals(ctx context.Context, v *vhost) ([]rabbithole.QueueIn
 	}
 	qs, err := c.ListQueuesWithParametersIn(v.name, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
 	if err != nil {
-		return nil, fmt.Errorf("rabbit: ask for the queues of vhost %s: %w", v.name, absent(v, err))
+		return nil, fmt.Errorf("rabbit: ask %s for the queues of vhost %s: %w", m.base, v.name, absent(v, err))
 	}
 	return qs, nil
 }

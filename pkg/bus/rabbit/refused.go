@@ -1,9 +1,12 @@
 package rabbit
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -75,9 +78,12 @@ func loggedIn(r *http.Response) (*http.Response, error) {
 		return r, nil
 	}
 	user, _, _ := r.Request.BasicAuth()
+	var said rabbithole.ErrorResponse // "Login failed", or that this user may not see the vhost
+	_ = json.NewDecoder(io.LimitReader(r.Body, 4<<10)).Decode(&said)
 	_ = r.Body.Close()
-	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password",
-		ErrRefused, user)
+	said.Reason = cmp.Or(said.Reason, r.Status)
+	return nil, fmt.Errorf("%w: management API, user %s: %s: check the password and the user's permissions, or "+
+		"rabbitmq.management.user and .password", ErrRefused, user, said.Reason)
 }
 
 // absent marks the answer of a management API that knows no such vhost.
