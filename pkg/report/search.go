@@ -257,8 +257,8 @@ func (a *clusterAudit) drain(ctx context.Context, id int64, s *searched) error {
 	return nil
 }
 
-// judgeSearch draws the conclusion of a search: lost URLs are named, and given to a repair. It returns how many are in no
-// queue, and not lost for all that.
+// judgeSearch draws the conclusion of a search: lost URLs are named, and given to a repair. It returns how many are in
+// no queue, and not lost for all that.
 func (a *clusterAudit) judgeSearch(s *searched) (doubted int64) {
 	count := map[urlVerdict]int64{}
 	for k, how := range s.unheld {
