@@ -135,9 +135,9 @@ func (a *clusterAudit) settle(l look, still bool, short int64, found *searched) 
 			"read from the ledger", mine,
 			l.pipeline.Ring.Moving)
 	case found.silent == "":
-		a.judgeSearch(found)
-		if still && a.unreadable == 0 && mine < l.open() {
-			a.LostOfAll = max(a.LostOfAll, short)
+		doubted := a.judgeSearch(found)
+		if still && a.unreadable == 0 && mine < l.open() { // the figures lack the doubted ones, too
+			a.LostOfAll = max(a.LostOfAll, short-doubted)
 		}
 	case short <= 0 || !still:
 		a.unproven("its %d open URLs are queued or under way: %s", mine, found.silent)

@@ -81,6 +81,11 @@ func (s *story) explainHost(ctx context.Context, e *Explanation) error {
 		}
 	}
 	h.Delay = crawl.Duration(delay)
+	for i := range e.lines { // the record may be behind them
+		if l := &e.lines[i]; l.Status > 0 && l.At.After(rec.LastContact) {
+			rec.LastContact = l.At
+		}
+	}
 	if rec.Requests == 0 && rec.Failures == 0 && rec.LastContact.IsZero() && rec.Next.IsZero() {
 		return nil
 	}

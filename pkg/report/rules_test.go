@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
@@ -54,5 +55,17 @@ func TestWhatWasNotMet(t *testing.T) {
 		"was read. It would be fetched."
 	if got := e.answer(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// The record of a host that is asked without a delay is some requests behind: the attempts at the URL count, too.
+func TestAHostWasContactedWhenItsURLWas(t *testing.T) {
+	job := crawl.DefaultJob()
+	e := &Explanation{URL: mustURL(t, "http://a.test/x")}
+	e.sorted([]crawl.LogLine{{At: fakeNow, Verdict: crawl.VerdictDone, Status: 200, Attempt: 1},
+		{At: fakeNow.Add(time.Minute), Verdict: crawl.VerdictFailed, Reason: "timeout", Attempt: 2}})
+	if err := (&story{job: &job, hosts: fakeHosts{}}).explainHost(t.Context(), e); err != nil || !e.Host.Known ||
+		!e.Host.LastContact.Equal(fakeNow) {
+		t.Errorf("%+v, %v; want a contact at %v", e.Host, err, fakeNow)
 	}
 }

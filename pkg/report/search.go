@@ -257,8 +257,9 @@ func (a *clusterAudit) drain(ctx context.Context, id int64, s *searched) error {
 	return nil
 }
 
-// judgeSearch draws the conclusion of a search: lost URLs are named, and given to a repair.
-func (a *clusterAudit) judgeSearch(s *searched) {
+// judgeSearch draws the conclusion of a search: lost URLs are named, and given to a repair. It returns how many are in
+// no queue, and not lost for all that.
+func (a *clusterAudit) judgeSearch(s *searched) (doubted int64) {
 	count := map[urlVerdict]int64{}
 	for k, how := range s.unheld {
 		v := s.verdict(how)
@@ -294,6 +295,7 @@ func (a *clusterAudit) judgeSearch(s *searched) {
 		a.unproven("all of its open URLs are queued or under way; %d are not seen there, but %s", all-a.Lost,
 			strings.Join(why, ", and "))
 	}
+	return count[leaseGone] + count[urlDoubted]
 }
 
 // verdict is what is to be thought of a URL that is in no queue.

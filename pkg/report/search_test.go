@@ -126,6 +126,11 @@ func TestAuditAsksTheFrontiers(t *testing.T) {
 			harm: queue(bus.Depth{Queue: crawl.TopicFetch, Unacked: 1})},
 		"leased, and no message is there": {looks: fakeLooks{
 			how: map[string]crawl.Holding{waits: crawl.HeldLeased}}, doubt: "requests may be made whose messages are gone"},
+		"leased, no message is there, and another job has a task": {
+			looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldLeased}},
+			harm: func(f *fakeCluster) {
+				f.put(otherJob, mustURL(t, "http://d.test/"), crawl.Entry{State: crawl.StateOpen})
+			}, doubt: "requests may be made whose messages are gone"},
 		"leased for too long, and no message is there": {
 			looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldOverdue}}, fault: lost},
 		"leased for too long": {looks: fakeLooks{how: map[string]crawl.Holding{waits: crawl.HeldOverdue}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,26 @@ func clusterFlag(cmd *cobra.Command) *clusterRef {
 
 // clusterFromEnvironment stands for --cluster without a value.
 const clusterFromEnvironment = "environment"
+
+// detachedFile is the misuse "--cluster node.yml": a flag that may stand alone takes its value with = only, so the file
+// would be an argument of the command, which seeds it as a URL or exports over it.
+func detachedFile(args []string) error {
+	for i, a := range args {
+		if a == "--" {
+			break
+		}
+		if a != "--cluster" || i+1 == len(args) {
+			continue
+		}
+		switch file := args[i+1]; strings.ToLower(filepath.Ext(file)) {
+		case ".yml", ".yaml":
+			if !strings.Contains(file, "://") {
+				return usage("--cluster takes its file with =: --cluster=%s", file)
+			}
+		}
+	}
+	return nil
+}
 
 type clusterRef struct {
 	cmd  *cobra.Command

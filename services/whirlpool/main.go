@@ -49,7 +49,10 @@ func main() {
 func execute(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(context.Background())
+	err := detachedFile(args)
+	if err == nil {
+		err = root.ExecuteContext(context.Background())
+	}
 	if err == nil {
 		return exitOK
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
@@ -17,7 +20,7 @@ func newRingForget() *cobra.Command {
 refuses writes under an older ring table than the newest one it knows. A new ring starts at epoch 1, so PostgreSQL would
 refuse the writes of all its nodes.
 
-Stop the programs of all nodes first. No URL, page or host is changed.`,
+Stop the programs of all nodes first: it does nothing while one is connected. No URL, page or host is changed.`,
 		Args: cobra.NoArgs,
 	}
 	ref := clusterFlag(cmd)
@@ -37,7 +40,15 @@ Stop the programs of all nodes first. No URL, page or host is changed.`,
 			return err
 		}
 		defer store.Close()
-		if err := store.Members().Reset(cmd.Context()); err != nil {
+		running, err := store.Members().Connected(cmd.Context(), append(crawl.StageNames(), "node")...)
+		if err == nil && len(running) > 0 { // they would go on, and nothing of what they write would be accepted
+			err = fmt.Errorf("programs are connected to PostgreSQL: %s. Stop those of all nodes first",
+				strings.Join(running, ", "))
+		}
+		if err == nil {
+			err = store.Members().Reset(cmd.Context())
+		}
+		if err != nil {
 			return err
 		}
 		cmd.Println("the stored ring state is deleted: start the programs, and the first node makes a new ring")

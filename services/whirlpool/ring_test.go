@@ -245,6 +245,12 @@ func TestALostRingIsForgotten(t *testing.T) {
 	if counts() != "false" {
 		t.Fatal("a registration counts though there was a later one: the test proves nothing")
 	}
+	c.exec("SELECT set_config('application_name', 'fetcher', false)")
+	if r := c.run("ring", "forget", "--cluster"); r.exit != exitFailure || !strings.Contains(r.stderr, "fetcher") ||
+		counts() != "false" {
+		t.Errorf("while a program runs: exit status %d, %s", r.exit, r.stderr)
+	}
+	c.exec("SELECT set_config('application_name', '', false)")
 	c.must("ring", "forget", "--cluster")
 	if counts() != "true" {
 		t.Error("a node of the new ring does not count")

@@ -98,3 +98,14 @@ func TestTheEndAccountsForEveryURL(t *testing.T) {
 		}
 	}
 }
+
+// A line of progress names some of the jobs that run, however many there are.
+func TestALineOfProgressNamesSomeJobs(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	if got := someOf(names); got != "a, b, c, d, e, f" {
+		t.Errorf("six jobs are %q", got)
+	}
+	if got := someOf(append(names, "g")); got != "a, b, c, d, e and 2 more" {
+		t.Errorf("seven jobs are %q", got)
+	}
+}

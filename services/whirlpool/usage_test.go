@@ -47,6 +47,28 @@ func TestNonsenseNamesTheFlag(t *testing.T) {
 	}
 }
 
+// The file of --cluster behind a blank would be a seed, or the file that an export replaces.
+func TestTheFileOfAClusterStandsBehindAnEqualsSign(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "node.yml")
+	if err := os.WriteFile(file, []byte("node: a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"export", "seed http://a.example/", "status", "set --max-pages 5", "ring owner"} {
+		t.Setenv("WHIRLPOOL_CONFIG", file)
+		r := whirlpool(t, append(strings.Fields(line), "--cluster", file)...)
+		if r.exit != exitUsage || !strings.Contains(r.stderr, "--cluster="+file) {
+			t.Errorf("%s: exit status %d, %s", line, r.exit, r.stderr)
+		}
+	}
+	r := whirlpool(t, "seed", "--cluster", "http://a.example/x.yml")
+	if strings.Contains(r.stderr, "with =") {
+		t.Errorf("a URL is taken for the file: %s", r.stderr)
+	}
+	if kept, _ := os.ReadFile(file); string(kept) != "node: a\n" {
+		t.Errorf("the configuration is %q now", kept)
+	}
+}
+
 func TestFlagsThatExcludeEachOther(t *testing.T) {
 	for _, line := range []string{"--quiet --json", "-o - --json", "-o - --warc", "-o - --fresh"} {
 		if r := whirlpool(t, append([]string{"crawl", "http://127.0.0.1:9/"},

@@ -51,7 +51,7 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 		if over >= looksNeeded {
 			if len(s.stopped) > 0 {
 				return exitStatus{exitStopped,
-					fmt.Errorf("%s: stopped before the end; there is work left", strings.Join(s.stopped, ", "))}
+					fmt.Errorf("%s: stopped before the end; there is work left", someOf(s.stopped))}
 			}
 			return nil
 		}
@@ -61,6 +61,15 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 		case <-tick.C:
 		}
 	}
+}
+
+// someOf names the first of many jobs, and counts the others.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) <= most+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // waiting shows the progress: a line that renews itself on a terminal, lines now and then elsewhere.
@@ -82,7 +91,7 @@ func (p *waiting) show(s sighting, last bool) {
 	parts := []part{{0, fmt.Sprintf("%6d pages", s.pages)}, {2, fmt.Sprintf("%6.1f/s", speed)},
 		{1, fmt.Sprintf("%d open", s.open)}, {3, fmt.Sprintf("%d left out", s.left)}}
 	if len(s.running) > 0 {
-		parts = append(parts, part{4, strings.Join(s.running, ", ")})
+		parts = append(parts, part{4, someOf(s.running)})
 	}
 	switch {
 	case p.screen.live && last:

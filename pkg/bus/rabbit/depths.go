@@ -77,7 +77,7 @@ func (m *management) totals(ctx context.Context, v *vhost) ([]rabbithole.QueueIn
 	}
 	qs, err := c.ListQueuesWithParametersIn(v.name, url.Values{"disable_stats": {"true"}, "enable_queue_totals": {"true"}})
 	if err != nil {
-		return nil, fmt.Errorf("rabbit: ask for the queues of vhost %s: %w", v.name, err)
+		return nil, fmt.Errorf("rabbit: ask %s for the queues of vhost %s: %w", m.base, v.name, absent(v, err))
 	}
 	return qs, nil
 }
@@ -106,7 +106,7 @@ func (b *Bus) depthsOf(ctx context.Context, v *vhost) ([]bus.Depth, error) {
 	}
 	infos, err := c.ListQueuesIn(v.name)
 	if err != nil {
-		return nil, fmt.Errorf("rabbit: ask for the rates of vhost %s: %w", v.name, err)
+		return nil, fmt.Errorf("rabbit: ask for the rates of vhost %s: %w", v.name, absent(v, err))
 	}
 	stats := make(map[string]*rabbithole.QueueInfo, len(infos))
 	for i := range infos {

@@ -217,7 +217,7 @@ func (l *link) follow(s *session, closed <-chan *amqp.Error, blocked <-chan amqp
 				continue
 			}
 			if b.Active {
-				l.log.Warn("RabbitMQ takes no messages until it has room again: publishers wait", "connection", l.name,
+				l.log.Error("RabbitMQ takes no messages until it has room again: publishers wait", "connection", l.name,
 					"reason", b.Reason)
 			} else {
 				l.log.Info("RabbitMQ takes messages again", "connection", l.name)

@@ -3,8 +3,10 @@ package rabbit_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,10 +33,13 @@ func control(t *testing.T) func(args ...string) {
 	}
 }
 
-// During a memory alarm publishers wait, and no message is lost.
+// During a memory alarm publishers wait, and no message is lost. Commands log errors alone: who waits is told.
 func TestAnAlarmMakesPublishersWait(t *testing.T) {
 	ctl := control(t)
-	b := rabbittest.Bus(t)
+	var log logged
+	cfg := rabbittest.Config(t)
+	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
+	b := rabbittest.OpenBus(t, cfg)
 	got := make(chan crawl.MessageID, 10)
 	consume(t, b, crawl.TopicFetch, 1, func(_ context.Context, m bus.Message) error { got <- m.ID; return nil })
 	check(t, b.Publish(within(t), fetchOf(1)))
@@ -46,6 +51,7 @@ func TestAnAlarmMakesPublishersWait(t *testing.T) {
 		defer cancel()
 		return errors.Is(b.Publish(ctx, fetchOf(2)), context.DeadlineExceeded)
 	})
+	until(t, "the log says why", func() bool { return strings.Contains(log.String(), "takes no messages until") })
 	published := make(chan error)
 	ctx := within(t)
 	go func() { published <- b.Publish(ctx, fetchOf(3)) }()

@@ -24,7 +24,7 @@ func (b *Bus) Programs(ctx context.Context) ([]bus.Program, error) {
 		}
 		conns, err := c.ListVhostConnections(v.name)
 		if err != nil {
-			return nil, fmt.Errorf("rabbit: ask for the connections to vhost %s: %w", v.name, err)
+			return nil, fmt.Errorf("rabbit: ask for the connections to vhost %s: %w", v.name, absent(v, err))
 		}
 		for _, conn := range conns {
 			name, _ := conn.ClientProperties["connection_name"].(string)

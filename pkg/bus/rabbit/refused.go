@@ -1,12 +1,16 @@
 package rabbit
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
+	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -74,9 +78,22 @@ func loggedIn(r *http.Response) (*http.Response, error) {
 		return r, nil
 	}
 	user, _, _ := r.Request.BasicAuth()
+	var said rabbithole.ErrorResponse // "Login failed", or that this user may not see the vhost
+	_ = json.NewDecoder(io.LimitReader(r.Body, 4<<10)).Decode(&said)
 	_ = r.Body.Close()
-	return nil, fmt.Errorf("%w: management API, user %s: check the password, or rabbitmq.management.user and .password",
-		ErrRefused, user)
+	said.Reason = cmp.Or(said.Reason, r.Status)
+	return nil, fmt.Errorf("%w: management API, user %s: %s: check the password and the user's permissions, or "+
+		"rabbitmq.management.user and .password", ErrRefused, user, said.Reason)
+}
+
+// absent marks the answer of a management API that knows no such vhost.
+func absent(v *vhost, err error) error {
+	var said rabbithole.ErrorResponse
+	if !errors.As(err, &said) || said.StatusCode != http.StatusNotFound {
+		return err
+	}
+	return fmt.Errorf("%w: there is no vhost %s (rabbitmq.subsystems, rabbitmq.frontier): `whirlpool setup` makes it",
+		ErrRefused, v.name)
 }
 
 // Reach connects to both vhosts once and returns what failed. Publish and Consume wait instead.

@@ -2,18 +2,30 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
-// Revise implements control.Service.
+// Revise implements control.Service. Of those who revise a job at once each changes what the others made of it.
 func (c *Cluster) Revise(ctx context.Context, id crawl.JobID, change control.Change) (*control.Revised, error) {
+	for {
+		r, err := c.reviseOnce(ctx, id, change)
+		if !errors.Is(err, postgres.ErrRevised) {
+			return r, err
+		}
+	}
+}
+
+func (c *Cluster) reviseOnce(ctx context.Context, id crawl.JobID, change control.Change) (*control.Revised, error) {
 	j, err := c.Job(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	from := j.Info.Job.Epoch
 	next, err := change(j.Info.Job)
 	if err != nil {
 		return nil, err
@@ -24,7 +36,7 @@ func (c *Cluster) Revise(ctx context.Context, id crawl.JobID, change control.Cha
 	if err := c.pinned(ctx, next); err != nil {
 		return nil, err
 	}
-	current, changes, err := node.Revise(ctx, c.Postgres.Jobs(), next)
+	current, changes, err := node.Revise(ctx, postgres.NextOf{Jobs: c.Postgres.Jobs(), Epoch: from}, next)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,14 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -27,17 +29,11 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 			return out, err
 		}
 	}
-	job, err := c.merged(ctx, s)
-	if err == nil {
-		err = c.ready(ctx, job)
-	}
-	if err == nil {
-		err = c.pinned(ctx, job)
+	err := postgres.ErrRevised
+	for errors.Is(err, postgres.ErrRevised) { // somebody else submitted it meanwhile: theirs is the one to change
+		out.Job, out.Changes, err = c.store(ctx, s)
 	}
 	if err != nil {
-		return out, err
-	}
-	if out.Job, out.Changes, err = node.Revise(ctx, c.Postgres.Jobs(), job); err != nil {
 		return out, err
 	}
 	out.Stored = true
@@ -53,6 +49,21 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 		out.Ended, err = c.ended(ctx, out.Job)
 	}
 	return out, err
+}
+
+// store makes a revision of the job, and returns it with what it changes.
+func (c *Cluster) store(ctx context.Context, s control.Submission) (*crawl.Job, []crawl.Change, error) {
+	job, jobs, err := c.merged(ctx, s)
+	if err == nil {
+		err = c.ready(ctx, job)
+	}
+	if err == nil {
+		err = c.pinned(ctx, job)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return node.Revise(ctx, jobs, job)
 }
 
 // ready refuses a job that the cluster cannot crawl, and fails where no broker takes its seeds.
@@ -90,16 +101,20 @@ func (c *Cluster) plugged(ctx context.Context, job *crawl.Job) error {
 	return nil
 }
 
-// merged is the job that is stored: of one that is known already, what it is to become.
-func (c *Cluster) merged(ctx context.Context, s control.Submission) (*crawl.Job, error) {
+// merged is the job that is stored: of one that is known already, what it is to become, where nobody else revises it
+// meanwhile.
+func (c *Cluster) merged(ctx context.Context, s control.Submission) (*crawl.Job, crawl.JobStore, error) {
+	jobs := c.Postgres.Jobs()
 	if s.Known == nil {
-		return s.Job, nil
+		return s.Job, jobs, nil
 	}
-	current, known, err := c.Postgres.Jobs().Current(ctx, s.Job.ID)
+	current, known, err := jobs.Current(ctx, s.Job.ID)
 	if err != nil || !known {
-		return s.Job, err
+		return s.Job, postgres.NextOf{Jobs: jobs}, err
 	}
-	return s.Known(current)
+	from := current.Epoch
+	job, err := s.Known(current)
+	return job, postgres.NextOf{Jobs: jobs, Epoch: from}, err
 }
 
 // ended says how those of the seeds ended that are no pages and may be queued again.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -49,6 +52,41 @@ func TestAJobThatIsRefusedDeletesNothing(t *testing.T) {
 	}
 	if list, err := c.List(t.Context()); err != nil || len(list) != 1 || list[0].State != "running" {
 		t.Errorf("listed: %+v, %v; want the job as it was", list, err)
+	}
+}
+
+// Of those who give further seeds to a job at once, or change settings of it, nobody undoes what another did.
+func TestNobodyUndoesWhatAnotherDoesAtOnce(t *testing.T) {
+	c := open(t)
+	const n = 8
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			seed := fmt.Sprintf("http://127.0.0.1:1/%d", i)
+			job := crawl.DefaultJob()
+			job.ID, job.Seeds, job.AllowPrivate = "shared", []string{seed}, true
+			_, err := c.Submit(t.Context(), control.Submission{Job: &job, Known: func(now *crawl.Job) (*crawl.Job, error) {
+				next := *now
+				next.Seeds = append(slices.Clone(now.Seeds), seed)
+				return &next, nil
+			}})
+			if err == nil {
+				_, err = c.Revise(t.Context(), "shared", func(now *crawl.Job) (*crawl.Job, error) {
+					next := *now
+					next.MaxPages++
+					return &next, nil
+				})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	job, _, err := c.Postgres.Jobs().Current(t.Context(), "shared")
+	harness.Check(t, err)
+	if len(job.Seeds) != n || job.MaxPages != crawl.DefaultJob().MaxPages+n {
+		t.Errorf("%d seeds, max_pages %d; want %d and %d", len(job.Seeds), job.MaxPages, n, crawl.DefaultJob().MaxPages+n)
 	}
 }
 

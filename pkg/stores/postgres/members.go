@@ -133,6 +133,21 @@ func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
 	return list, err
 }
 
+// Connected returns which of the programs are connected to the database, by the names of their connections.
+func (m *Members) Connected(ctx context.Context, programs ...string) (names []string, err error) {
+	err = m.s.do(ctx, "look for programs that are connected", func(ctx context.Context) error {
+		const sql = `SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()
+			AND backend_type = 'client backend' AND application_name = ANY($1) ORDER BY application_name`
+		rows, err := m.s.pool.Query(ctx, sql, programs)
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return names, err
+}
+
 // Reset deletes all members. Use it for a ring that was created anew, whose epochs start again, when no node of the old
 // ring runs any more.
 func (m *Members) Reset(ctx context.Context) error {

@@ -138,8 +138,28 @@ func (j *Jobs) Put(ctx context.Context, job *crawl.Job) error {
 	return err
 }
 
+// ErrRevised says that the job is at another revision than the one that was to be followed.
+var ErrRevised = errors.New("somebody else revised the job meanwhile")
+
+// NextOf are the jobs for one who makes a revision of what was read of a job: AddRevision returns ErrRevised where the
+// revision that applies is not the given one; 0: none.
+type NextOf struct {
+	*Jobs
+	Epoch uint32
+}
+
+// AddRevision implements crawl.JobStore.
+func (f NextOf) AddRevision(ctx context.Context, job *crawl.Job) (*crawl.Job, bool, error) {
+	return f.addRevision(ctx, job, &f.Epoch)
+}
+
 // AddRevision implements crawl.JobStore. A new job runs; number and state of one that was submitted stay.
 func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.Job, added bool, err error) {
+	return j.addRevision(ctx, job, nil)
+}
+
+func (j *Jobs) addRevision(ctx context.Context, job *crawl.Job,
+	from *uint32) (current *crawl.Job, added bool, err error) {
 	if err := job.Validate(); err != nil {
 		return nil, false, crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
 	}
@@ -153,7 +173,7 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 			return err
 		}
 		return pgx.BeginFunc(ctx, j.s.pool, func(tx pgx.Tx) error {
-			current, added, err = addRevision(ctx, tx, number, job)
+			current, added, err = addRevision(ctx, tx, number, job, from)
 			return err
 		})
 	})
@@ -164,7 +184,7 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 	return current, added, nil
 }
 
-func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (*crawl.Job, bool, error) {
+func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job, from *uint32) (*crawl.Job, bool, error) {
 	first, sweep, err := lockJob(ctx, tx, number)
 	if err != nil {
 		return nil, false, err
@@ -172,6 +192,9 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job) (
 	last, err := revisionOf(ctx, tx, specKey{id: job.ID})
 	if err != nil {
 		return nil, false, err
+	}
+	if from != nil && (last == nil) != (*from == 0) || from != nil && last != nil && last.Epoch != *from {
+		return nil, false, crawl.Permanent(ErrRevised)
 	}
 	epoch := first
 	if last != nil {

@@ -121,6 +121,27 @@ func TestRevisionsMadeAtOnceAreAllKept(t *testing.T) {
 	}
 }
 
+// Who makes a revision of an older one than applies is told so, and nothing is stored.
+func TestARevisionOfAnOlderOneIsRefused(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	add := func(from uint32, pages int) error {
+		j := aJob("followed")
+		j.MaxPages = pages
+		_, _, err := postgres.NextOf{Jobs: s.Jobs(), Epoch: from}.AddRevision(ctx, j)
+		return err
+	}
+	check(t, add(0, 1))
+	check(t, add(1, 2))
+	for _, from := range []uint32{0, 1, 3} {
+		if err := add(from, 9); !errors.Is(err, postgres.ErrRevised) {
+			t.Errorf("following revision %d: %v", from, err)
+		}
+	}
+	if job, known, err := s.Jobs().Current(ctx, "followed"); err != nil || !known || job.Epoch != 2 || job.MaxPages != 2 {
+		t.Errorf("the job is %+v, %t, %v", job, known, err)
+	}
+}
+
 // One program at a time sweeps a job.
 func TestOneSweepsAJob(t *testing.T) {
 	s, ctx := open(t), context.Background()
