@@ -70,6 +70,8 @@ func (e *crawlEnd) verdict(dir string, stays bool) error {
 		return exitStatus{code: exitBound}
 	case e.tally.Pages > 0:
 		return nil
+	case e.tally.Claimed == 0 && excluded(e.tally) == 0:
+		return errors.New(strings.TrimSuffix("there is no URL to start from; "+e.seeds, "; "))
 	default:
 		text := "no page could be fetched"
 		if why := whyNothing(log); len(why) > 0 {
@@ -185,6 +187,9 @@ func (e *crawlEnd) urls() string {
 	}
 	count(t.Verdicts[crawl.VerdictExcluded.String()], "over a budget")
 	count(open, "open")
+	if len(parts) == 0 {
+		return fmt.Sprintf("0 URLs; %d left out", excluded(t))
+	}
 	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed,
 		strings.Join(parts, ", "), excluded(t))
 	if unkept := t.Pages - e.records; unkept > 0 {

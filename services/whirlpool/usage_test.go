@@ -126,6 +126,19 @@ func TestACrawlThatFetchesNothingSaysWhy(t *testing.T) {
 	}
 }
 
+func TestACrawlOfAnEmptyListSaysSo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "urls.txt")
+	if err := os.WriteFile(file, []byte("# none yet\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := whirlpool(t, "crawl", "--seeds", file, "--contact", "https://example.com/", "-o", "d")
+	if r.exit != exitFailure || !strings.Contains(r.stderr, "there is no URL to start from; ") ||
+		!strings.Contains(r.stderr, "urls.txt: 0 seeds of") || strings.Contains(r.stdout+r.stderr, "crawl.log has") ||
+		!strings.Contains(r.stdout, "\n  0 URLs; 0 left out\n") {
+		t.Errorf("exit status %d, %s%s", r.exit, r.stdout, r.stderr)
+	}
+}
+
 func retryNever(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "job.yml")
