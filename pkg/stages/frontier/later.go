@@ -134,6 +134,11 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 			dp.mu.Unlock()
 			return nil
 		}
+		if isShut(number) {
+			if err := dp.hurryShut(ctx, heads, now); err != nil {
+				return err
+			}
+		}
 		dp.setLaterHeads(q, heads, min(count-int64(len(heads)), 0)) // those that were not counted are, now
 	}
 	due := dueOf(number, heads, now)
