@@ -97,8 +97,8 @@ const (
 	maxReasons = 5
 )
 
-// whyNothing reads from crawl.log why no page could be fetched, each reason once, with one of its URLs, and when the last
-// attempt of all was.
+// whyNothing reads from crawl.log why no page could be fetched, each reason once, with one of its URLs, and when the
+// last attempt of all was.
 func whyNothing(log string) (why []string, last time.Time) {
 	f, err := os.Open(log)
 	if err != nil {
