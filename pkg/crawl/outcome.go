@@ -52,7 +52,7 @@ type Outcome struct {
 	Started   time.Time     `cbor:"6,keyasint,omitempty"`
 	Ended     time.Time     `cbor:"7,keyasint,omitempty"`
 	FirstByte time.Duration `cbor:"8,keyasint,omitempty"`
-	// Slow is set when the whole host asked for rest (429, 500, 503) and RetryAfter when it said for how long.
+	// Slow is set when the whole host asks for rest (429, 500, 503, Retry-After), RetryAfter when it says for how long.
 	Slow       bool          `cbor:"9,keyasint,omitempty"`
 	RetryAfter time.Duration `cbor:"10,keyasint,omitempty"`
 	Addr       netip.Addr    `cbor:"11,keyasint,omitempty"`

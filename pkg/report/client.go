@@ -26,7 +26,7 @@ type Client struct {
 	http *http.Client
 }
 
-// Dial reaches the crawl that runs in dir; ErrNotRunning if none answers.
+// Dial reaches the crawl that runs in dir; ErrNotRunning if none answers. One that is suspended is another error.
 func Dial(ctx context.Context, dir string) (*Client, error) {
 	socket, err := find(dir)
 	if err != nil {
@@ -39,7 +39,11 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, errors.Join(ErrNotRunning, ctx.Err()))
 	}
+	err = suspended(conn)
 	_ = conn.Close() // it was a knock
+	if err != nil {
+		return nil, fmt.Errorf("the crawl that runs in %s does not answer: %w", dir, err)
+	}
 	return &Client{dir: dir, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}},
 		nil
 }

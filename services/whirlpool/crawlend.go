@@ -26,10 +26,12 @@ type crawlEnd struct {
 	seeds    string // what stood in the list of seeds; empty: there was none
 	until    bool   // --until ended it
 	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
+	began    time.Time
+	shut     int64 // URLs that are tried again later
 }
 
 func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {
-	end.finished = finished
+	end.finished, end.began, end.shut = finished, v.started, l.Frontier().Stats().Shut
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
 	}
@@ -70,10 +72,17 @@ func (e *crawlEnd) verdict(dir string, stays bool) error {
 		return exitStatus{code: exitBound}
 	case e.tally.Pages > 0:
 		return nil
+	case e.tally.Claimed == 0 && excluded(e.tally) == 0:
+		return errors.New(strings.TrimSuffix("there is no URL to start from; "+e.seeds, "; "))
 	default:
 		text := "no page could be fetched"
-		if why := whyNothing(log); len(why) > 0 {
+		why, last := whyNothing(log)
+		if len(why) > 0 {
 			text += ":\n  " + strings.Join(why, "\n  ")
+		}
+		if len(why) > 0 && last.Before(e.began) && e.shut == 0 {
+			text += "\nThat was found by an earlier run. What ended so is not asked for again, also not with other settings: " +
+				"--fresh starts over"
 		}
 		if stays {
 			text += "\n" + log + " has a line for each URL"
@@ -88,16 +97,20 @@ const (
 	maxReasons = 5
 )
 
-// whyNothing reads from crawl.log why no page could be fetched, each reason once, with one of its URLs.
-func whyNothing(log string) (why []string) {
+// whyNothing reads from crawl.log why no page could be fetched, each reason once, with one of its URLs, and when the
+// last attempt of all was.
+func whyNothing(log string) (why []string, last time.Time) {
 	f, err := os.Open(log)
 	if err != nil {
-		return nil // the error that is reported says where to look
+		return nil, last // the error that is reported says where to look
 	}
 	defer f.Close()
 	var told []string
 	for lines := bufio.NewScanner(io.LimitReader(f, maxLogRead)); lines.Scan() && len(why) < maxReasons; {
 		line, err := jsonl.ParseLogLine(lines.Bytes())
+		if err == nil && line.At.After(last) {
+			last = line.At
+		}
 		if err != nil || line.Reason == "" || !line.Verdict.Final() || slices.Contains(told, line.Reason) {
 			continue
 		}
@@ -117,7 +130,7 @@ func whyNothing(log string) (why []string) {
 		}
 		why = append(why, text)
 	}
-	return why
+	return why, last
 }
 
 // end prints what became of the crawl.
@@ -185,6 +198,9 @@ func (e *crawlEnd) urls() string {
 	}
 	count(t.Verdicts[crawl.VerdictExcluded.String()], "over a budget")
 	count(open, "open")
+	if len(parts) == 0 {
+		return fmt.Sprintf("0 URLs; %d left out", excluded(t))
+	}
 	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed,
 		strings.Join(parts, ", "), excluded(t))
 	if unkept := t.Pages - e.records; unkept > 0 {

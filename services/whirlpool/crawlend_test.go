@@ -27,7 +27,7 @@ func TestWhyNothingTellsOfPages(t *testing.T) {
 	if err := os.WriteFile(log, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if why := whyNothing(log); len(why) != 1 || why[0] != "http://a.test/: failed, timeout" {
+	if why, last := whyNothing(log); last.IsZero() || len(why) != 1 || why[0] != "http://a.test/: failed, timeout" {
 		t.Errorf("why nothing was fetched: %q", why)
 	}
 }

@@ -148,6 +148,34 @@ func TestACrawlThatFetchesNothingSaysWhy(t *testing.T) {
 	}
 }
 
+// What was refused for good is not asked for again with the flag that permits it: the command says so.
+func TestACrawlThatAsksForNothingAgainSaysSo(t *testing.T) {
+	args := []string{"crawl", "http://private.example:8080/", "--resolve", "private.example:8080:127.0.0.1", "-o",
+		filepath.Join(t.TempDir(), "d"), "--delay", "0s", "-c", retryNever(t)}
+	const again = "by an earlier run"
+	if r := whirlpool(t, args...); r.exit != exitFailure || !strings.Contains(r.stderr, "--allow-private") ||
+		strings.Contains(r.stderr, again) {
+		t.Errorf("at first: exit status %d, %s", r.exit, r.stderr)
+	}
+	if r := whirlpool(t, append(args, "--allow-private")...); r.exit != exitFailure ||
+		!strings.Contains(r.stderr, again) || !strings.Contains(r.stderr, "--fresh") {
+		t.Errorf("then: exit status %d, %s", r.exit, r.stderr)
+	}
+}
+
+func TestACrawlOfAnEmptyListSaysSo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "urls.txt")
+	if err := os.WriteFile(file, []byte("# none yet\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := whirlpool(t, "crawl", "--seeds", file, "--contact", "https://example.com/", "-o", "d")
+	if r.exit != exitFailure || !strings.Contains(r.stderr, "there is no URL to start from; ") ||
+		!strings.Contains(r.stderr, "urls.txt: 0 seeds of") || strings.Contains(r.stdout+r.stderr, "crawl.log has") ||
+		!strings.Contains(r.stdout+r.stderr, "  0 URLs; 0 left out\n") {
+		t.Errorf("exit status %d, %s%s", r.exit, r.stdout, r.stderr)
+	}
+}
+
 func retryNever(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "job.yml")

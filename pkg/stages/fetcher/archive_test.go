@@ -22,7 +22,7 @@ func TestExchangesAreArchivedAsDecoded(t *testing.T) {
 		case "/gone":
 			w.WriteHeader(http.StatusNotFound)
 		case "/odd":
-			w.Header().Set("Content-Encoding", "odd")
+			w.Header().Set("Content-Encoding", "compress")
 			w.WriteHeader(http.StatusNotFound)
 		case "/same":
 			w.Header().Del("Content-Encoding")

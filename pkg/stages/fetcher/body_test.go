@@ -80,6 +80,10 @@ func TestEncodingsAreUndone(t *testing.T) {
 		{"", nil}, {"identity", nil}, {"gzip", []string{"gzip"}}, {"X-GZIP", []string{"gzip"}}, {"br", []string{"br"}},
 		{"zstd", []string{"zstd"}}, {"deflate", []string{"deflate"}}, {"deflate", []string{"raw-deflate"}},
 		{"gzip, br", []string{"gzip", "br"}}, {"br , identity, zstd,gzip", []string{"br", "zstd", "gzip"}},
+		// what is no encoding is passed over
+		{"UTF-8", nil}, {"none", nil}, {"binary", nil}, {"chunked", nil}, {"text/html", nil},
+		{"aws-chunked, gzip", []string{"gzip"}},
+		{`"gzip"`, []string{"gzip"}}, {"gzip;q=1.0", []string{"gzip"}},
 	} {
 		t.Run(strings.Join(tc.applied, "+")+" as "+tc.header, func(t *testing.T) {
 			for range 2 { // the second one with decoders that were used before
@@ -123,7 +127,8 @@ func TestBodyThatIsNotInItsEncodingIsRefused(t *testing.T) {
 		encoding string
 		data     []byte
 	}{
-		"unknown":       {"compress", []byte("x")},
+		"not undone":    {"compress", []byte("x")},
+		"not undone, 2": {"utf-8, bzip2", []byte("x")},
 		"four of them":  {"gzip, gzip, gzip, gzip", good["gzip"]},
 		"plain as gzip": {"gzip", []byte("<html>not gzip</html>")},
 		"plain as br":   {"br", []byte("<html>not brotli, surely not</html>")},

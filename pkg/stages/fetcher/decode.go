@@ -21,18 +21,21 @@ const maxEncodings = 3
 // zstdWindow is the largest window of a zstd body (RFC 9659).
 const zstdWindow = 8 << 20
 
-// encodings returns the encodings of an answer in the order they were applied (RFC 9110, section 8.4).
+// encodings returns the encodings of an answer in the order they were applied (RFC 9110, section 8.4). Many servers
+// write into Content-Encoding what is none, such as a charset, "none", "binary" or "aws-chunked". As browsers do, the
+// crawler passes over names that it does not know; a body that is no text then shows that by its bytes.
 func encodings(h http.Header) ([]string, error) {
 	var list []string
 	for _, line := range h["Content-Encoding"] {
 		for name := range strings.SplitSeq(line, ",") {
-			name = strings.ToLower(strings.TrimSpace(name))
+			name, _, _ = strings.Cut(name, ";") // "gzip;q=1.0": copied from Accept-Encoding
+			name = strings.ToLower(strings.Trim(name, " \t\"'"))
 			switch name {
-			case "", "identity":
 			case "gzip", "x-gzip", "deflate", "br", "zstd":
 				list = append(list, name)
-			default:
-				return nil, fmt.Errorf("content encoding %.40q is unknown", name)
+			case "compress", "x-compress", "bzip2", "x-bzip2", "lzma", "x-lzma", "xz", "x-xz", "lz4", "snappy", "sdch",
+				"dcb", "dcz", "exi", "pack200-gzip":
+				return nil, fmt.Errorf("content encoding %q cannot be undone", name)
 			}
 		}
 	}

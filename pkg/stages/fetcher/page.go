@@ -56,10 +56,11 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	return nil, h.leftover(ctx, a)
 }
 
-// askedToWait notes Retry-After.
+// askedToWait notes Retry-After. The host that sends it asks for rest, whatever the status.
 func (a *attempt) askedToWait() {
 	if a.out.Verdict == crawl.VerdictRetry {
 		a.out.RetryAfter = retryAfter(a.answer.Header, a.answer.At, a.job.Retry.SlowMax.D())
+		a.out.Slow = a.out.Slow || a.out.RetryAfter > 0
 	}
 }
 

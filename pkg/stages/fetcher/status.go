@@ -25,7 +25,8 @@ const (
 	classPart                  // a part, though the whole was asked for
 )
 
-// classify sorts a status. What is retried is what the design lists; a 501 or 505 will be the same next time.
+// classify sorts a status. What is retried is what the design lists; a 501 or 505 will be the same next time. A server
+// error that no standard knows, such as those of proxies, is like a 500 (RFC 9110, section 15): it may pass.
 func classify(status int) class {
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent:
@@ -36,7 +37,7 @@ func classify(status int) class {
 		return classSame
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable:
 		return classSlow
-	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 522, 524: // the latter by Cloudflare
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return classRetry
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
 		http.StatusUnavailableForLegalReasons:
@@ -49,6 +50,8 @@ func classify(status int) class {
 		return classPage
 	case status < 400:
 		return classRedirect
+	case status >= 500 && status < 600 && http.StatusText(status) == "":
+		return classRetry
 	}
 	return classGone
 }

@@ -38,9 +38,16 @@ func TestRetryAfterForms(t *testing.T) {
 func TestRetryAfterReachesTheOutcome(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "90")
-		w.WriteHeader(http.StatusServiceUnavailable)
+		status := http.StatusServiceUnavailable
+		if r.URL.Path == "/gateway" {
+			status = http.StatusBadGateway
+		}
+		w.WriteHeader(status)
 	})
 	b := newBench(t, nil)
+	if r := b.get(url+"/gateway", nil); r.RetryAfter != 90*time.Second || !r.Slow {
+		t.Errorf("502: retry after %v, slow %v", r.RetryAfter, r.Slow)
+	}
 	if r := b.get(url, nil); r.RetryAfter != 90*time.Second || !r.Slow {
 		t.Errorf("retry after %v, slow %v", r.RetryAfter, r.Slow)
 	}

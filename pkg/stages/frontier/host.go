@@ -104,7 +104,7 @@ func (h *host) raiseCrawlDelay(out *crawl.Outcome, now time.Time) {
 // expireOrigin makes the origin's robots.txt be fetched again. Its Crawl-delay holds until then.
 func (h *host) expireOrigin(name string, now time.Time) {
 	if o := h.origin(name, now); o != nil {
-		o.Expires = now
+		o.Expires, h.dirty = now, true // also where no delay has the record stored: the host may leave memory meanwhile
 	}
 }
 

@@ -125,18 +125,13 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 	}
 	if len(heads) == 0 {
 		var err error
-		if heads, err = dp.pull(ctx, laterName(number), dp.cfg.Batch); err != nil {
-			return fmt.Errorf("frontier: retries: %w", err)
+		if heads, err = dp.pullLater(ctx, number, q, count, now); err != nil || len(heads) == 0 {
+			return err
 		}
-		if len(heads) == 0 {
-			dp.mu.Lock()
-			dp.stock.laterShort(number, count)
-			dp.mu.Unlock()
-			return nil
-		}
-		dp.setLaterHeads(q, heads, min(count-int64(len(heads)), 0)) // those that were not counted are, now
 	}
+	dp.mu.Lock() // see hurryShutOf
 	due := dueOf(number, heads, now)
+	dp.mu.Unlock()
 	if len(due) == 0 {
 		return nil
 	}
@@ -158,6 +153,26 @@ func (dp *dispatcher) releaseFrom(ctx context.Context, number int, now time.Time
 		return fmt.Errorf("frontier: settle %d retries: %w", len(due), err)
 	}
 	return nil
+}
+
+// pullLater pulls the first tasks of a queue of retries in which count were reckoned with.
+func (dp *dispatcher) pullLater(ctx context.Context, number int, q *laterQueue, count int64,
+	now time.Time) ([]crawl.Delivery, error) {
+	heads, err := dp.pull(ctx, laterName(number), dp.cfg.Batch)
+	if err != nil {
+		return nil, fmt.Errorf("frontier: retries: %w", err)
+	}
+	if len(heads) == 0 {
+		dp.mu.Lock()
+		dp.stock.laterShort(number, count)
+		dp.mu.Unlock()
+		return nil, nil
+	}
+	dp.setLaterHeads(q, heads, min(count-int64(len(heads)), 0)) // those that were not counted are, now
+	if isShut(number) {
+		err = dp.hurryShut(ctx, heads, now)
+	}
+	return heads, err
 }
 
 // dueOf returns those of pulled tasks, in the order of their times, that are due and are released together. Of shut

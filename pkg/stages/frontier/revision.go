@@ -44,6 +44,7 @@ func (f *Frontier) setJob(js *jobState, job *crawl.Job) {
 	f.jobs.revise(js, job)
 	now := time.Now()
 	f.stock.retrieve(job.ID)
+	f.hurryShutOf(job, now)
 	f.bench.reckon(job.ID, ipDelay(job).D())
 	f.hosts.each(func(h *host) { f.rejoin(h, nil, now) })
 	f.bench.pacer.reset()
@@ -100,7 +101,11 @@ func (dp *dispatcher) dismissalOf(c *choice, task *crawl.Task, job *crawl.Job, n
 			return c.judged
 		}
 	}
-	return c.host.dismissal(task, job, now)
+	d := c.host.dismissal(task, job, now)
+	if d != nil && dp.leases.of(task.ID()) == nil {
+		task.Epoch = epochOf(job) // else it would be tried again by this revision: see hurryShut
+	}
+	return d
 }
 
 // epochOf is the epoch of a job as tasks carry it: none is the first.

@@ -82,6 +82,42 @@ func (dp *dispatcher) releaseShut(ctx context.Context, t crawl.Task) error {
 	return dp.enqueue(ctx, true, t)
 }
 
+// hurryShut lets tasks of shut URLs that an older revision of their job put aside be tried now: the new one may reach
+// what that one did not, a host without a valid certificate for example. Where it cannot, no request is made.
+func (dp *dispatcher) hurryShut(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
+	for i := range ds {
+		js, err := dp.jobOf(ctx, ds[i].Task.Job)
+		if err != nil {
+			return err
+		}
+		if js == nil {
+			continue
+		}
+		dp.mu.Lock()
+		dp.hurry(&ds[i].Task, js.job, now)
+		dp.mu.Unlock()
+	}
+	return nil
+}
+
+// hurryShutOf is hurryShut for what was pulled when a job is revised. mu is held.
+func (f *Frontier) hurryShutOf(job *crawl.Job, now time.Time) {
+	for number, q := range f.stock.later {
+		for i := range q.heads {
+			if t := &q.heads[i].Task; isShut(number) && t.Job == job.ID {
+				f.hurry(t, job, now)
+			}
+		}
+	}
+}
+
+// hurry makes one of them due. mu is held.
+func (f *Frontier) hurry(t *crawl.Task, job *crawl.Job, now time.Time) {
+	if t.JobEpoch() < crawl.EpochOf(job.Epoch) && t.NotBefore.After(now) && !f.jobs.holds[job.ID] {
+		t.NotBefore = now
+	}
+}
+
 // isHeld reports whether a job is held.
 func (f *Frontier) isHeld(id crawl.JobID) bool {
 	f.mu.Lock()

@@ -172,6 +172,67 @@ func TestARobotsFileThatCouldNotBeHadIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// A revision may reach what the one before did not, such as a host without a valid certificate: what is shut does not
+// wait for its hour then. Where nothing else is known of the host, it is not asked for that.
+func TestARevisionTriesShutURLsAgain(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		for _, helps := range []bool{false, true} {
+			t.Run(fmt.Sprintf("by another process: %v, it helps: %v", again, helps), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began, insecure, count := time.Now(), false, 20
+					if again {
+						count = 1 // so that the host leaves the memory
+					}
+					var n *network
+					w, r := running(t, pages(t, "a", 1, count), func(w *world, job *crawl.Job) {
+						job.IgnoreRobots = false
+						if again {
+							job.Politeness.Delay, job.Politeness.IPDelay = 0, 0 // then the host's record is stored seldom
+						}
+						n = onNetwork(w, func(string) bool { return !insecure })
+						w.answer = func(w *world, f *crawl.Fetch) reply {
+							w.mu.Lock()
+							defer w.mu.Unlock()
+							if f.Task.Kind == crawl.KindPage && insecure && !n.shut[f.Task.URL.Origin()].IsZero() {
+								return reply{unasked: true,
+									outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Reason: crawl.ReasonRobots}}
+							}
+							return n.answer(f)
+						}
+					})
+					w.finish()
+					if s := w.f.Stats(); s.Shut != int64(count) || w.verdicts()["blocked robots-unavailable"] != count {
+						t.Fatalf("%+v, %v; want %d URLs that wait", s, w.verdicts(), count)
+					}
+					w.mu.Lock()
+					insecure = helps
+					asked := n.asked["h0.test"]
+					w.mu.Unlock()
+					if next := r.revise(func(j *crawl.Job) { j.Network.Insecure = true }); again {
+						w.crash()
+						w.begin()
+					} else {
+						w.f.SetJob(next)
+					}
+					time.Sleep(time.Second)
+					w.finish()
+					w.stop()
+					want, took := "done ", time.Since(began)
+					if !helps {
+						want = "blocked robots-unavailable"
+						if more := n.asked["h0.test"] - asked; more > 0 {
+							t.Errorf("%d requests though nothing may be fetched", more)
+						}
+					}
+					if got := w.verdicts(); got[want] != count || len(got) != 1 || took > 30*time.Minute {
+						t.Errorf("after %v: %v, want %d times %q", took, got, count, want)
+					}
+				})
+			})
+		}
+	}
+}
+
 // A process that can open no more files fails no URL and slows down.
 func TestTooManyOpenFilesFailNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

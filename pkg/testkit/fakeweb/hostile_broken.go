@@ -71,7 +71,7 @@ func (h *Hostile) brokenContent() []HostileCase {
 		{"not compressed", "/content/not-gzip", "says gzip, is not", false,
 			rawText(html("Content-Type: text/html\r\nContent-Encoding: gzip\r\n", "<html><body>plain</body></html>"))},
 		{"unknown encoding", "/content/encoding", "", false,
-			rawText(html("Content-Type: text/html\r\nContent-Encoding: x-magic\r\n", "<html>"))},
+			rawText(html("Content-Type: text/html\r\nContent-Encoding: compress\r\n", "<html>"))},
 		{"NUL bytes", "/content/nul", "NUL bytes in text, names and addresses", false,
 			rawText(html("Content-Type: text/html\r\n",
 				"<ht\x00ml><a hr\x00ef='/a\x00b' href=\"/\x00\">\x00</a>"+strings.Repeat("\x00", 10_000)))},
