@@ -12,8 +12,9 @@ import (
 
 func TestLanguages(t *testing.T) {
 	t.Parallel()
-	for accept, want := range map[string]string{"": "en-US", "de": "de", "en;q=0.5, de-AT,*;q=0.1": "de-AT en", "*": "en-US",
-		"no language at all": "en-US", "fr , zh-Hant-TW;q=0.2": "fr zh-Hant-TW"} {
+	for accept, want := range map[string]string{"": "en-US", "*": "en-US", "de": "de",
+		"en;q=0.5, de-AT,*;q=0.1": "de-AT en",
+		"no language at all":      "en-US", "fr , zh-Hant-TW;q=0.2": "fr zh-Hant-TW"} {
 		if got := strings.Join(languages(accept), " "); got != want {
 			t.Errorf("%q: %s, want %s", accept, got, want)
 		}

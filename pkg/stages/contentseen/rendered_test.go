@@ -100,7 +100,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 				has = append(has, s.record.Links[i].URL.String())
 			}
 			kept := s.record.Title == "as fetched"
-			if s.record.Text != c.want || kept != (c.want == had && c.title != "rendered") || !slices.Equal(has, c.has) || s.record.Rendered == nil {
+			if s.record.Text != c.want || kept != (c.want == had && c.title != "rendered") ||
+				!slices.Equal(has, c.has) || s.record.Rendered == nil {
 				t.Errorf("record %+v, links %q, want %q", s.record, has, c.has)
 			}
 			if !slices.Equal(s.did, c.did) || !strings.HasPrefix(s.line.Detail, c.log) {

@@ -142,7 +142,7 @@ func (s *server) again() []crawl.Event {
 	return []crawl.Event{want, &next}
 }
 
-// scriptsOf are the scripts that a page names in its HTML and a browser of today loads, at most n.
+// scriptsOf are the scripts that a page names in its HTML and a browser loads, at most n.
 func scriptsOf(page weburl.URL, html []byte, n int) (out []weburl.URL) {
 	base := page
 	var s htmlscan.Scanner
@@ -164,7 +164,8 @@ func scriptsOf(page weburl.URL, html []byte, n int) (out []weburl.URL) {
 				href = attr(&s, "src")
 			}
 		case "link":
-			if rel := strings.ToLower(attr(&s, "rel")); rel == "modulepreload" || rel == "preload" && attr(&s, "as") == "script" {
+			rel := strings.ToLower(attr(&s, "rel"))
+			if rel == "modulepreload" || rel == "preload" && attr(&s, "as") == "script" {
 				href = attr(&s, "href")
 			}
 		}
