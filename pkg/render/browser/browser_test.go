@@ -281,6 +281,14 @@ func TestPages(t *testing.T) {
 			const more=(el,href)=>{if(el.scrollTop+el.clientHeight>=el.scrollHeight-5)el.innerHTML+='<a href='+href+'>m</a>'};
 			a.addEventListener('scroll',()=>more(a,'/a1'),{once:true});b.addEventListener('scrollend',()=>more(b,'/b1'),{once:true})</script>`,
 			links: "http://www.a.test/a1 http://www.a.test/b1"},
+		{name: "pages that lead away from themselves", seed: true, body: `<p id=p></p><script>history.pushState(0,'','/a');history.back();
+			setTimeout(()=>history.back(),100);setTimeout(()=>history.go(-2),200);setTimeout(()=>location.replace('about:blank'),300);
+			setTimeout(()=>location=URL.createObjectURL(new Blob(['x'],{type:'text/html'})),400);setTimeout(()=>window.close(),500);
+			setTimeout(()=>p.innerHTML='<a href=x>x</a>',1000)</script>`,
+			links: "http://www.a.test/x http://www.a.test/a"},
+		{name: "who asks whether it may, and addresses that are scripts", seed: true, body: `<p id=p></p><script>(async()=>{
+			await Notification.requestPermission();p.innerHTML='<a href="javascript:location.href=\'/j\'">j</a>'})()</script>`,
+			links: "javascript:location.href='/j' http://www.a.test/j"},
 		{name: "frames of the same site",
 			body:  `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
 			pages: map[string]string{"/f": `<a href=/inf>f</a>`, "/g": `<a href=/ing>g</a>`, "/h": `<a href=/inh>h</a>`},

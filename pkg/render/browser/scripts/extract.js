@@ -25,6 +25,8 @@
     }
     const script = attr(el, "onclick");
     if (script && script.length < 2000) add(goes.exec(script)?.[2]);
+    const href = tag(el) === "a" && attr(el, "href");
+    if (href && href.length < 2000 && /^\s*javascript:/i.test(href)) add(goes.exec(href)?.[2]);
     if (tag(el) === "form" && (attr(el, "method") || "get").toLowerCase() === "get" && attr(el, "action") &&
       !find(el, "input:not([type=hidden]):not([type=submit]):not([type=button]):not([type=image]),select,textarea").length) {
       try { add(new URL(attr(el, "action"), base).href.split("?")[0] + query(el)) } catch {}

@@ -173,6 +173,22 @@
   };
   observer("ResizeObserver", sizings, o => ({box: o.box === "border-box" ? "border" : "content", was: "0 0"}), () => ({}));
 
+  // The page stays what it is: where its scripts lead is a link (requests.go). What leads away without a request would
+  // take the document's place unseen: an empty document, one that scripts have put together, and the way back to what
+  // the tab showed before. The entries of navigation are those of the page alone.
+  const nav = self.navigation;
+  if (self === top && nav) {
+    call(listen, nav, ["navigate", e => {
+      if (!e.destination.sameDocument && e.cancelable && /^(about|blob|data):/.test(e.destination.url)) e.preventDefault();
+    }]);
+    const {go} = History.prototype, within = n => !n || !!nav.entries()[nav.currentEntry.index + n];
+    Object.assign(History.prototype, {
+      go(n = 0) { if (within(n | 0)) call(go, this, [n | 0]) },
+      back() { if (within(-1)) call(go, this, [-1]) },
+      forward() { if (within(1)) call(go, this, [1]) },
+    });
+  }
+
   // What ends at a frame: animations, changes of a view, and the decoding of a picture.
   const animate = Element.prototype.animate;
   Element.prototype.animate = function (...given) {
