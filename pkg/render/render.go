@@ -37,6 +37,8 @@ type Request struct {
 	Seed       bool   // random numbers are seeded by the URL: two renders give the same
 	// Now is what scripts take for the time at their start, where Seed is set; zero: the time of the render.
 	Now time.Time
+	// Languages are those that scripts see, as in Accept-Language; empty: en-US. Numbers and dates are in the first.
+	Languages string
 }
 
 // Limits bound a render. The zero value of a field is its default.

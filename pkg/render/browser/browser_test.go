@@ -267,6 +267,28 @@ func TestPages(t *testing.T) {
 			const c=document.createElement('p'); document.body.append(c); c.attachShadow({mode:'closed'}).innerHTML='<a href=/s3>s</a>';
 			if(c.shadowRoot)document.body.innerHTML='<a href=/seen>s</a>'</script>`,
 			links: "http://www.a.test/s1 http://www.a.test/s2 http://www.a.test/s3"},
+		{name: "closed shadow roots of the HTML", seed: true,
+			body:  `<p><TEMPLATE id=t ShadowRootMode=CLOSED><a href=/d1>d</a></template></p><p><template shadowrootmode='closed' shadowrootclonable><a href=/d2>d</a></template></p>`,
+			links: "http://www.a.test/d1 http://www.a.test/d2"},
+		{name: "names that hide what forms and documents have", seed: true,
+			body: `<form name=querySelectorAll action=/go><input type=hidden name=getAttribute><input type=hidden name=localName></form>
+			<img name=body><img name=URL><img name=documentElement><img name=baseURI><a href=/x>x</a><p id=p></p>
+			<script>requestAnimationFrame(()=>p.innerHTML='<a href=/y>y</a>')</script>`,
+			links: "http://www.a.test/go?getAttribute=&localName= http://www.a.test/x http://www.a.test/y"},
+		{name: "boxes that scroll smoothly, and ends of scrolling", scroll: true, seed: true,
+			body: `<div id=a style="height:200px;overflow:auto;scroll-behavior:smooth"><p style="height:900px">a</p></div>
+			<div id=b style="height:200px;overflow:auto"><p style="height:900px">b</p></div><script>
+			const more=(el,href)=>{if(el.scrollTop+el.clientHeight>=el.scrollHeight-5)el.innerHTML+='<a href='+href+'>m</a>'};
+			a.addEventListener('scroll',()=>more(a,'/a1'),{once:true});b.addEventListener('scrollend',()=>more(b,'/b1'),{once:true})</script>`,
+			links: "http://www.a.test/a1 http://www.a.test/b1"},
+		{name: "pages that lead away from themselves", seed: true, body: `<p id=p></p><script>history.pushState(0,'','/a');history.back();
+			setTimeout(()=>history.back(),100);setTimeout(()=>history.go(-2),200);setTimeout(()=>location.replace('about:blank'),300);
+			setTimeout(()=>location=URL.createObjectURL(new Blob(['x'],{type:'text/html'})),400);setTimeout(()=>window.close(),500);
+			setTimeout(()=>p.innerHTML='<a href=x>x</a>',1000)</script>`,
+			links: "http://www.a.test/x http://www.a.test/a"},
+		{name: "who asks whether it may, and addresses that are scripts", seed: true, body: `<p id=p></p><script>(async()=>{
+			await Notification.requestPermission();p.innerHTML='<a href="javascript:location.href=\'/j\'">j</a>'})()</script>`,
+			links: "javascript:location.href='/j' http://www.a.test/j"},
 		{name: "frames of the same site",
 			body:  `<iframe src=/f></iframe><iframe src="http://b.a.test/g"></iframe><iframe src="http://c.test/h"></iframe><iframe srcdoc="<a href=/sd>s</a>"></iframe>`,
 			pages: map[string]string{"/f": `<a href=/inf>f</a>`, "/g": `<a href=/ing>g</a>`, "/h": `<a href=/inh>h</a>`},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 
@@ -144,13 +143,8 @@ func (r *rendering) drive() error {
 
 // dress sets what scripts are to see: the agent, and random numbers that are none.
 func (r *rendering) dress() error {
-	if r.tab.agent != r.req.UserAgent {
-		_, err := cdp.Call(r.ctx, r.tab.page, emulation.SetUserAgentOverride,
-			emulation.SetUserAgentOverrideParams{UserAgent: r.req.UserAgent, AcceptLanguage: "en-US"})
-		if err != nil {
-			return err
-		}
-		r.tab.agent = r.req.UserAgent
+	if err := r.tab.speak(r.ctx, r.req.UserAgent, r.req.Languages); err != nil {
+		return err
 	}
 	if !r.req.Seed {
 		return nil

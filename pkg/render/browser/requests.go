@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/chromedp/cdproto/fetch"
@@ -114,8 +115,11 @@ func (r *rendering) document() render.Answer {
 	if status < 200 || status == 204 || status == 205 || status/100 == 3 {
 		status = 200
 	}
-	return render.Answer{Status: status, Header: header, Body: r.req.Body}
+	return render.Answer{Status: status, Header: header, Body: closedRoot.ReplaceAll(r.req.Body, []byte("${1}open"))}
 }
+
+// closedRoot is where the HTML of a page opens a shadow root that nobody can look into, not even from here.
+var closedRoot = regexp.MustCompile(`(?i)(<template\s[^>]*?\bshadowrootmode\s*=\s*["']?)closed\b`)
 
 // count decides a request, and asks for its answer where it is not decided.
 func (r *rendering) count(a *asked) {

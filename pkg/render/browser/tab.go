@@ -32,6 +32,7 @@ type tab struct {
 	events  *queue
 	host    string
 	agent   string // that scripts see; "" the browser's own
+	spoken  string // the languages that they see, as in Accept-Language; "" the browser's own
 	pages   int
 	// frameless says that the browser drew no frame of the tab's last page, as happens to new tabs on a busy machine.
 	frameless bool

@@ -48,12 +48,15 @@ const (
 )
 
 // What more text has to be to count as a gain, in octets: so much, and so large a part of what the page had. A page
-// with no link and hardly any text of its own is a shell: any text is a gain if it had none, and a few words else.
+// with no link and hardly any text of its own is a shell: any text is a gain if it had none, and a few words else. A
+// thin page, such as a shell with the links of its header, gains by a sentence or two that double its text.
 const (
 	moreText  = 200
 	morePart  = 0.2
 	shellText = 50
 	someText  = 20
+	thinText  = 200 // less than that is thin
+	sentence  = 100
 )
 
 // TextGained is how many octets of text count as a gain, of a page that had before octets and links links as it was
@@ -65,6 +68,8 @@ func TextGained(before, links, after int) int {
 		return more
 	case links == 0 && before == 0 && more > 0, links == 0 && before < shellText && more >= max(someText, before):
 		return moreText // it is worth as much as a link
+	case before < thinText && more >= max(sentence, before):
+		return moreText
 	}
 	return 0
 }

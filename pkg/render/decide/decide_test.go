@@ -224,6 +224,9 @@ func TestTextGained(t *testing.T) {
 		"a shell, and much":                   {0, 0, 900, 900},
 		"a short page with a link":            {10, 1, 60, 0},
 		"a short page that is none":           {60, 0, 130, 0},
+		"a shell with links, and a sentence":  {62, 3, 165, 200},
+		"a shell with links, doubled":         {120, 3, 240, 200},
+		"a shell with links, not doubled":     {120, 3, 235, 0},
 	} {
 		if got := decide.TextGained(c.before, c.links, c.after); got != c.want {
 			t.Errorf("%s: %d octets, want %d", name, got, c.want)

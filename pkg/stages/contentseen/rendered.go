@@ -1,7 +1,9 @@
 package contentseen
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -71,7 +73,7 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	if ok, err := h.askPlugins(ctx, job, d, r); err != nil || !ok {
 		return err
 	}
-	var whole *crawl.Record // as it is now; nil: there is none, or nothing was gained
+	var whole *crawl.Record // as it is now; nil: there is none, or nothing has changed
 	_, err = h.st.Pages.Amend(ctx, job.ID, p.Task.URL, p.Task.Visit, func(old *crawl.Record) {
 		was := *old
 		whole = nil
@@ -82,7 +84,7 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		old.ContentType, old.Charset, old.Bytes, old.Digest, old.Truncated = was.ContentType, was.Charset, was.Bytes,
 			was.Digest, was.Truncated
 		old.Insecure, old.Job, old.FinalURL = was.Insecure, was.Job, was.FinalURL
-		if part.Text == 0 && part.Links == 0 { // nothing was gained: the page stays what it was
+		if part.Links == 0 && isAlike(&was, r) { // the page stays what it was
 			*old = was
 		} else {
 			now := *old
@@ -98,6 +100,21 @@ func (h *Handler) amend(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		return h.searchable(ctx, job, whole)
 	}
 	return nil
+}
+
+// isAlike reports whether the rendered page reads as the fetched one does. That it has no more text is not enough: a
+// price, or a title, may have taken the place of a word that stood for it.
+func isAlike(fetched, rendered *crawl.Record) bool {
+	return fetched.Text == rendered.Text && fetched.Title == rendered.Title && fetched.Lang == rendered.Lang &&
+		fetched.Canonical == rendered.Canonical && fetched.Structured == rendered.Structured &&
+		fetched.Author == rendered.Author && slices.EqualFunc(fetched.Fields, rendered.Fields, isOne)
+}
+
+// isOne compares a field that was stored with one that was not: what it was read into may be of another type.
+func isOne(a, b crawl.Field) bool {
+	was, err := json.Marshal(a)
+	now, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(was, now)
 }
 
 // addLinks puts only the links that the render brought into the page's record, where scripts took text away, such as

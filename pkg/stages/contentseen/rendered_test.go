@@ -47,6 +47,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		had   string // the text as fetched; empty: the article
 		text  string
+		title string // of the rendered page
 		links []string
 		copy  bool
 		want  string // the record's text
@@ -58,6 +59,12 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			has: []string{old, fresh}, did: []string{"claim", "amend"}, log: "links +1, text +880 B, "},
 		"hardly less": {text: article[5:], links: []string{fresh}, want: article[5:], has: []string{fresh},
 			did: []string{"claim", "amend"}, log: "links +1, text -5 B, "},
+		"other words": {text: strings.ToUpper(article), links: []string{old}, want: strings.ToUpper(article),
+			has: []string{old}, did: []string{"claim", "amend"}, log: "links +0, text +0 B, "},
+		"another title": {title: "rendered", text: article, links: []string{old}, want: article, has: []string{old},
+			did: []string{"claim", "amend"}, log: "links +0, text +0 B, "},
+		"nothing else": {title: "as fetched", text: article, links: []string{old}, want: article, has: []string{old},
+			did: []string{"claim", "amend"}, log: "links +0, text +0 B, "},
 		"a wall, and links": {text: "Subscribe", links: []string{fresh, fresh}, want: article, has: []string{old, fresh},
 			did: []string{"amend"}, log: "links +1, text -871 B, so that the page's own is kept, "},
 		"a wall alone": {text: "", want: article, has: []string{old}, did: []string{"amend"},
@@ -76,7 +83,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			}
 			first := link(old)
 			d := document(t)
-			d.Text, d.Links = c.text, nil
+			d.Text, d.Title, d.Links = c.text, c.title, nil
 			for _, l := range c.links {
 				d.Links = append(d.Links, link(l))
 			}
@@ -93,7 +100,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 				has = append(has, s.record.Links[i].URL.String())
 			}
 			kept := s.record.Title == "as fetched"
-			if s.record.Text != c.want || kept != (c.want == had) || !slices.Equal(has, c.has) || s.record.Rendered == nil {
+			if s.record.Text != c.want || kept != (c.want == had && c.title != "rendered") ||
+				!slices.Equal(has, c.has) || s.record.Rendered == nil {
 				t.Errorf("record %+v, links %q, want %q", s.record, has, c.has)
 			}
 			if !slices.Equal(s.did, c.did) || !strings.HasPrefix(s.line.Detail, c.log) {

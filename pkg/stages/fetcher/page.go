@@ -44,6 +44,10 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 			return nil, err
 		}
 		return h.redirect(ctx, a)
+	case classNoBody:
+		if a.task.Kind == crawl.KindResource { // a page waits for it
+			return nil, errors.Join(h.leftover(ctx, a), h.keepResource(ctx, a, nil, ""))
+		}
 	case classSame:
 		if !isConditional(a.task) {
 			a.out.Verdict, a.out.Reason = crawl.VerdictGone, crawl.ReasonStatus

@@ -227,7 +227,7 @@ func (h *Handler) request(job *crawl.Job, e *crawl.Render, html []byte) render.R
 	return render.Request{URL: e.Page.Task.URL.String(), Status: e.Page.Status,
 		Header: http.Header{"Content-Type": {contentType}}, Body: html, Scroll: !r.NoScroll, Screenshot: r.Screenshot &&
 			h.deps.Pictures != nil, Seed: true, Nofollow: job.IgnoreMeta, Agent: job.RobotsAgent(),
-		Now: e.Page.FetchedAt.Truncate(time.Hour),
+		Now: e.Page.FetchedAt.Truncate(time.Hour), Languages: job.AcceptLanguage,
 		Limits: render.Limits{Wall: r.Timeout.D(), Virtual: r.Virtual.D(), Bytes: int64(r.Bytes),
 			HTML: int(min(int64(job.Limits.MaxBody), maxHTML))}}
 }

@@ -142,7 +142,7 @@ func (s *server) again() []crawl.Event {
 	return []crawl.Event{want, &next}
 }
 
-// scriptsOf are the scripts that a page names in its HTML, at most n.
+// scriptsOf are the scripts that a page names in its HTML and a browser loads, at most n.
 func scriptsOf(page weburl.URL, html []byte, n int) (out []weburl.URL) {
 	base := page
 	var s htmlscan.Scanner
@@ -151,28 +151,22 @@ func scriptsOf(page weburl.URL, html []byte, n int) (out []weburl.URL) {
 		if k != htmlscan.StartTag {
 			continue
 		}
-		attr := func(name string) string {
-			for i := range s.Attrs() {
-				if a, v := s.Attr(i); string(a) == name {
-					return strings.TrimSpace(string(htmlscan.Value(v)))
-				}
-			}
-			return ""
-		}
 		href := ""
 		switch strings.ToLower(string(s.Name())) {
 		case "base":
-			if u, err := page.Resolve(attr("href")); err == nil && attr("href") != "" {
+			if u, err := page.Resolve(attr(&s, "href")); err == nil && attr(&s, "href") != "" {
 				base = u
 			}
 			continue
 		case "script":
-			if kind := attr("type"); kind == "" || kind == "module" || strings.HasSuffix(kind, "javascript") {
-				href = attr("src")
+			if kind := attr(&s, "type"); kind == "module" || (kind == "" || strings.HasSuffix(kind, "javascript")) &&
+				!has(&s, "nomodule") { // those are for browsers that know no modules
+				href = attr(&s, "src")
 			}
 		case "link":
-			if rel := strings.ToLower(attr("rel")); rel == "modulepreload" || rel == "preload" && attr("as") == "script" {
-				href = attr("href")
+			rel := strings.ToLower(attr(&s, "rel"))
+			if rel == "modulepreload" || rel == "preload" && attr(&s, "as") == "script" {
+				href = attr(&s, "href")
 			}
 		}
 		if href == "" || strings.HasPrefix(href, "data:") {
@@ -183,6 +177,26 @@ func scriptsOf(page weburl.URL, html []byte, n int) (out []weburl.URL) {
 		}
 	}
 	return out
+}
+
+// attr is the value of an attribute of the tag that was read last.
+func attr(s *htmlscan.Scanner, name string) string {
+	for i := range s.Attrs() {
+		if a, v := s.Attr(i); string(a) == name {
+			return strings.TrimSpace(string(htmlscan.Value(v)))
+		}
+	}
+	return ""
+}
+
+// has reports whether the tag that was read last has an attribute, with a value or without.
+func has(s *htmlscan.Scanner, name string) bool {
+	for i := range s.Attrs() {
+		if a, _ := s.Attr(i); string(a) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // unpack decompresses a page.

@@ -5,12 +5,13 @@
 ((quick, gap, longGap, mostSights, mostTargets) => {
   if (!self.document || !self.requestAnimationFrame) return;
   const later = setTimeout.bind(self), now = performance.now.bind(performance), call = Reflect.apply;
+  const find = Document.prototype.querySelectorAll;
   const safely = (f, self, ...given) => { try { call(f, self, given) } catch (e) { reportError(e) } };
   let drawn = 0, timer = 0, ids = 0, sights = 0, forced = false, due = new Map(), running = due, clipping = new Map();
   const sightings = new Map(), sizings = new Map(), scrollers = new Map([[document, "0 0"]]);
   const frame = () => {
     timer = later(frame, drawn++ < quick ? gap : longGap);
-    for (const f of document.querySelectorAll("iframe[loading=lazy]")) f.loading = "eager";
+    for (const f of call(find, document, ["iframe[loading=lazy]"])) f.loading = "eager";
     scrolled();
     running = due;
     due = new Map();
@@ -44,14 +45,16 @@
       const at = place(s);
       if (!all && at === before || !s.isConnected) continue;
       scrollers.set(s, at);
-      safely(s.dispatchEvent, s, new Event("scroll", {bubbles: s === document}));
+      for (const name of ["scroll", "scrollend"]) safely(s.dispatchEvent, s, new Event(name, {bubbles: s === document}));
     }
   };
   const listen = EventTarget.prototype.addEventListener;
-  call(listen, self, ["scroll", e => { if (e.isTrusted && scrollers.has(e.target)) e.stopImmediatePropagation() }, true]);
+  for (const name of ["scroll", "scrollend"]) {
+    call(listen, self, [name, e => { if (e.isTrusted && scrollers.has(e.target)) e.stopImmediatePropagation() }, true]);
+  }
   call(listen, document, ["whirlpool:scroll", () => { forced = true }]);
   EventTarget.prototype.addEventListener = function addEventListener(type, ...rest) {
-    if (type === "scroll" && this instanceof Element && scrollers.size < 100 && !scrollers.has(this)) scrollers.set(this, place(this));
+    if ((type === "scroll" || type === "scrollend") && this instanceof Element && scrollers.size < 100 && !scrollers.has(this)) scrollers.set(this, place(this));
     return call(listen, this ?? self, [type, ...rest]);
   };
 
@@ -169,6 +172,22 @@
     if (s.queue.length) safely(s.callback, o, s.queue.splice(0), o);
   };
   observer("ResizeObserver", sizings, o => ({box: o.box === "border-box" ? "border" : "content", was: "0 0"}), () => ({}));
+
+  // The page stays what it is: where its scripts lead is a link (requests.go). What leads away without a request would
+  // take the document's place unseen: an empty document, one that scripts have put together, and the way back to what
+  // the tab showed before. The entries of navigation are those of the page alone.
+  const nav = self.navigation;
+  if (self === top && nav) {
+    call(listen, nav, ["navigate", e => {
+      if (!e.destination.sameDocument && e.cancelable && /^(about|blob|data):/.test(e.destination.url)) e.preventDefault();
+    }]);
+    const {go} = History.prototype, within = n => !n || !!nav.entries()[nav.currentEntry.index + n];
+    Object.assign(History.prototype, {
+      go(n = 0) { if (within(n | 0)) call(go, this, [n | 0]) },
+      back() { if (within(-1)) call(go, this, [-1]) },
+      forward() { if (within(1)) call(go, this, [1]) },
+    });
+  }
 
   // What ends at a frame: animations, changes of a view, and the decoding of a picture.
   const animate = Element.prototype.animate;

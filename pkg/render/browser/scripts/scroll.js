@@ -4,7 +4,7 @@
     for (const el of root.querySelectorAll("*")) {
       if (left > 0 && el.scrollHeight > el.clientHeight + 8 && el.clientHeight > 100 && /auto|scroll|overlay/.test(getComputedStyle(el).overflowY)) {
         left--;
-        el.scrollTop = el.scrollHeight;
+        el.scrollTo({top: el.scrollHeight, behavior: "instant"});
       }
       if (el.shadowRoot) all(el.shadowRoot);
     }

@@ -51,6 +51,9 @@
     }, 10);
     self.cancelIdleCallback = id => never(id);
   }
+  // Nobody is there to answer whether the page may.
+  if (self.Notification) Notification.requestPermission = async f => { f?.("denied"); return "denied" };
+  if (self.MediaDevices) MediaDevices.prototype.enumerateDevices = async () => [];
   for (const of of [self.Navigator, self.WorkerNavigator]) {
     if (of) Object.defineProperty(of.prototype, "onLine", {get: () => true, configurable: true});
   }

@@ -1,0 +1,41 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+)
+
+// shelf is a store that has the last resource.
+type shelf struct {
+	crawl.Resources
+	last *crawl.Resource
+}
+
+func (s *shelf) PutResource(_ context.Context, _ crawl.JobID, r crawl.Resource) error {
+	s.last = &r
+	return nil
+}
+
+// A page waits for all that it asked for: each answer that is final for the fetcher is kept, also one without a body.
+// Of others the frontier keeps that they are not to be had.
+func TestEachAnswerForAPageIsKept(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var status int
+		fmt.Sscanf(r.URL.Path, "/%d", &status)
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(status)
+	})
+	for _, status := range []int{200, 201, 204, 205, 302, 307} {
+		kept := &shelf{}
+		b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Resources = kept })
+		r := b.get(fmt.Sprintf("%s/%d", url, status), func(f *crawl.Fetch) { f.Task.Kind = crawl.KindResource })
+		r.want(t, crawl.VerdictDone, "")
+		if kept.last == nil || kept.last.Status != status || len(kept.last.Body) != 0 {
+			t.Errorf("%d: kept %+v", status, kept.last)
+		}
+	}
+}
