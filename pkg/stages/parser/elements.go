@@ -48,6 +48,7 @@ const (
 type trait struct {
 	block bool // a block of text ends where it starts and ends
 	push  bool // goes on the stack
+	veil  bool // stands within a line, and may be hidden there: see veil
 	kind  kind
 	flags flags
 }
@@ -80,6 +81,10 @@ func makeTraits() (t [htmlscan.Tags]trait) {
 	set(trait{push: true, flags: hidden}, htmlscan.Template)
 	set(trait{push: true}, htmlscan.ForeignObject, htmlscan.Desc)
 	set(trait{push: true, flags: inForeign}, htmlscan.Svg, htmlscan.Math)
+	for _, tag := range []htmlscan.Tag{htmlscan.Span, htmlscan.A, htmlscan.B, htmlscan.I, htmlscan.Em, htmlscan.Strong,
+		htmlscan.Small, htmlscan.Sup, htmlscan.Sub, htmlscan.Code} {
+		t[tag].veil = true
+	}
 	return t
 }
 

@@ -142,7 +142,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	if p.flags&inForeign != 0 {
 		p.enterForeign(t)
 	}
-	p.veilStart(t)
+	if p.veil.depth > 0 || traits[t].veil && p.Attrs() > 0 || p.flags&inForeign != 0 {
+		p.veilStart(t)
+	}
 	switch t {
 	case htmlscan.A:
 		p.onAnchor()
@@ -185,7 +187,9 @@ func (p *pass) onEnd(t htmlscan.Tag) {
 	if t == htmlscan.A {
 		p.closeAnchor()
 	}
-	p.veilEnd(t)
+	if p.veil.depth > 0 {
+		p.veilEnd(t)
+	}
 	if traits[t].block {
 		p.endBlock()
 		p.kind = para

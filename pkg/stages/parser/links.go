@@ -26,7 +26,10 @@ func (p *pass) onAnchor() {
 	}
 	if href != nil && p.addLink(tagA, href, rel) {
 		p.anchor, p.inLink = len(p.links)-1, true
-		p.links[p.anchor].veiled, p.anchorTitle = p.attr("aria-label"), p.attr("title")
+		p.anchorTitle = nil
+		if p.Attrs() > 1 { // most links have no attribute but href
+			p.links[p.anchor].veiled, p.anchorTitle = p.attr("aria-label"), p.attr("title")
+		}
 	}
 	if p.kind == heading && len(href) > 1 && href[0] == '#' {
 		p.anchored++

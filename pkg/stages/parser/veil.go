@@ -25,23 +25,20 @@ func (p *pass) veilStart(t htmlscan.Tag) {
 		}
 		return
 	}
-	switch t {
-	case htmlscan.Span, htmlscan.A, htmlscan.B, htmlscan.I, htmlscan.Em, htmlscan.Strong, htmlscan.Small, htmlscan.Sup,
-		htmlscan.Sub, htmlscan.Code:
+	switch {
+	case traits[t].veil:
 		if p.Attrs() > 0 && p.veils(t) {
 			p.veil = veil{t, 1}
 		}
-	case htmlscan.Other:
+	case t == htmlscan.Other:
 		if p.flags&inForeign != 0 && !p.SelfClosing() && bytes.HasPrefix(p.Name(), []byte("annotation")) {
 			p.veil = veil{t, 1} // the formula once more, in another notation
 		}
 	}
 }
 
+// veilEnd looks at an end tag behind a veil.
 func (p *pass) veilEnd(t htmlscan.Tag) {
-	if p.veil.depth == 0 {
-		return
-	}
 	switch {
 	case traits[t].block, t == htmlscan.Math && p.veil.tag == htmlscan.Other:
 		p.veil.depth = 0
