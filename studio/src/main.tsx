@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import { Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
 import type { Me } from "./api/types";
-import { call, Problem } from "./lib/api";
+import { call, Problem, signedOut } from "./lib/api";
 import { useGet } from "./lib/query";
 import { usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
@@ -45,6 +45,10 @@ async function exchange(): Promise<Problem | null> {
 
 function App({ refused }: { refused: Problem | null }) {
   const me = useGet<Me>("/me");
+  useEffect(() => {
+    addEventListener(signedOut, me.reload); // /me says whether it has ended: then this shows how to sign in
+    return () => removeEventListener(signedOut, me.reload);
+  }, [me.reload]);
   const [failed, setFailed] = useState(() => failureOf(location.hash));
   const go = () => {
     setFailed(null);
@@ -137,7 +141,13 @@ function Guarded({ children }: { children: ReactNode }) {
 
 function Start() {
   const [refused, setRefused] = useState<Problem | null | undefined>(undefined);
-  useEffect(() => void exchange().then(setRefused), []);
+  useEffect(() => {
+    void exchange().then(setRefused);
+    // A link that is opened where the studio is open changes what stands behind the # alone: nothing is loaded.
+    const again = () => location.hash.startsWith("#token=") && location.reload();
+    addEventListener("hashchange", again);
+    return () => removeEventListener("hashchange", again);
+  }, []);
   return refused === undefined ? null : <App refused={refused} />;
 }
 

@@ -37,6 +37,9 @@ export interface Ask {
   signal?: AbortSignal;
 }
 
+/** Heard on the window when a request was refused as not signed in, or may have been: the session has ended. */
+export const signedOut = "studio:signed-out";
+
 export async function call<T>(method: string, path: string, ask: Ask = {}): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (ask.body !== undefined) headers["Content-Type"] = "application/json";
@@ -58,6 +61,7 @@ export async function call<T>(method: string, path: string, ask: Ask = {}): Prom
   const text = await answer.text();
   const data: unknown = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
   if (answer.ok) return data as T;
+  if (answer.status === 401 && path !== "/me") dispatchEvent(new Event(signedOut));
   const p = (data ?? {}) as { title?: string; detail?: string; instance?: string; errors?: Problem["errors"] };
   const id = answer.headers.get("X-Request-Id") ?? p.instance ?? "";
   throw new Problem(answer.status, p.title ?? `Error ${answer.status}`, p.detail ?? "", id, p.errors);
