@@ -90,8 +90,15 @@ export function Head({ where, title, state, children }: { where?: ReactNode; tit
 }
 
 export function Tabs({ label, of }: { label: string; of: { href: string; word: string; on: boolean }[] }) {
+  const bar = useRef<HTMLElement>(null);
+  const on = of.findIndex((t) => t.on);
+  useEffect(() => {
+    // In a narrow window the bar is wider than the page: the tab that is open has to be in sight.
+    const tab = bar.current?.children[on] as HTMLElement | undefined;
+    if (tab) bar.current!.scrollLeft = tab.offsetLeft - bar.current!.offsetLeft - (bar.current!.clientWidth - tab.offsetWidth) / 2;
+  }, [on]);
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={bar}>
       {of.map((t) => (
         <a key={t.word} href={t.href} aria-current={t.on ? "page" : undefined}>
           {t.word}
