@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import { call } from "../lib/api";
 import { plural } from "../lib/format";
-import { at, enc, usePath } from "../lib/route";
+import { at, enc, go, usePath } from "../lib/route";
 import { renew, useGet } from "../lib/query";
 import type { Execution } from "../api/types";
 import { Act } from "../ui/act";
@@ -112,8 +112,30 @@ function Actions({ x }: { x: Execution }) {
     renew(`/executions`);
   };
   const over = isOver(x);
+  const drop = async () => {
+    await call("DELETE", `/executions/${enc(x.id)}`, { lock: x.lock });
+    renew(`/executions`);
+    go(at.workflow(x.slug).slice(1));
+  };
   return (
     <>
+      {over && (
+        <Act
+          role="user"
+          run={drop}
+          verb="Delete"
+          sure={
+            <>
+              <h2>Delete {x.id}?</h2>
+              <p style={{ marginTop: "var(--s-3)" }}>
+                Its records, figures, logs and kept pages are removed for good: {plural(x.stats?.records ?? 0, "record")}. The workflow stays.
+              </p>
+            </>
+          }
+        >
+          Delete
+        </Act>
+      )}
       {!over && !["finalizing", "cancelling"].includes(x.state) && (
         <Act
           role="user"
