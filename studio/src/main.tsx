@@ -5,7 +5,7 @@ import { useHashLocation } from "wouter/use-hash-location";
 import type { Me } from "./api/types";
 import { call, Problem, signedOut } from "./lib/api";
 import { useGet } from "./lib/query";
-import { usePath } from "./lib/route";
+import { dec, usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
 import { failureOf, SignIn, StillSignedIn } from "./pages/signin";
 import { Boundary } from "./ui/boundary";
@@ -36,7 +36,7 @@ async function exchange(): Promise<Problem | null> {
   if (!token) return null;
   history.replaceState(null, "", location.pathname + location.search + "#/");
   try {
-    await call("POST", "/session", { body: { token: decodeURIComponent(token) } });
+    await call("POST", "/session", { body: { token: dec(token) } });
     return null;
   } catch (e) {
     return e as Problem;
@@ -73,15 +73,15 @@ function App({ refused }: { refused: Problem | null }) {
             <Route path="/">
               <Overview />
             </Route>
-            <Route path="/x/:id/:tab?">{(p) => <ExecutionPages key={p.id} id={decodeURIComponent(p.id)} tab={p.tab ?? ""} />}</Route>
+            <Route path="/x/:id/:tab?">{(p) => <ExecutionPages key={p.id} id={dec(p.id)} tab={p.tab ?? ""} />}</Route>
             <Route path="/w">
               <Workflows />
             </Route>
             <Route path="/compose">
               <Composer />
             </Route>
-            <Route path="/w/:slug/compose">{(p) => <Composer key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
-            <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
+            <Route path="/w/:slug/compose">{(p) => <Composer key={p.slug} slug={dec(p.slug)} />}</Route>
+            <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={dec(p.slug)} />}</Route>
             <Route path="/compare">
               <Compare />
             </Route>

@@ -46,6 +46,7 @@ export async function call<T>(method: string, path: string, ask: Ask = {}): Prom
   if (ask.lock !== undefined) headers["If-Match"] = `"${ask.lock}"`;
   if (method === "POST") headers["Idempotency-Key"] = crypto.randomUUID();
   let answer: Response;
+  let data: unknown;
   try {
     answer = await fetch(address(path, ask.query), {
       method,
@@ -54,12 +55,12 @@ export async function call<T>(method: string, path: string, ask: Ask = {}): Prom
       signal: ask.signal,
       body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
     });
+    const text = await answer.text(); // it may end amid the answer
+    data = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
   } catch (e) {
     if (ask.signal?.aborted) throw e;
     throw new Problem(0, "Whirlpool does not answer", "Is `whirlpool serve` still running? What it has stored is safe.", "");
   }
-  const text = await answer.text();
-  const data: unknown = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
   if (answer.ok) return data as T;
   if (answer.status === 401 && path !== "/me") dispatchEvent(new Event(signedOut));
   const p = (data ?? {}) as { title?: string; detail?: string; instance?: string; errors?: Problem["errors"] };
