@@ -25,6 +25,19 @@ export interface Long<T> {
   more: ReactNode;
 }
 
+const behind = (index: Indexed) => !!index.building || index.share < 0.999;
+
+/** Asks again until the index has read all: when an execution has ended, no event tells of that. */
+export function useCaughtUp(answer: Answer<{ index?: Indexed | null }>) {
+  const index = answer.data?.index;
+  const wait = !!index && !index.fault && behind(index);
+  useEffect(() => {
+    if (!wait) return;
+    const timer = setTimeout(answer.reload, 3000);
+    return () => clearTimeout(timer);
+  }, [wait, answer]);
+}
+
 /** What tells a row from others of its list. */
 function keyOf(row: unknown): string {
   const r = row as { id?: string | number; key?: string; url?: string; label?: string };
@@ -37,6 +50,7 @@ function keyOf(row: unknown): string {
  */
 export function useList<T>(path: string | null, query: Query, renewal: Renewal = {}, limit = 50): Long<T> {
   const first = useGet<ListOf<T>>(path, { ...query, limit }, renewal);
+  useCaughtUp(first);
   const key = path + JSON.stringify(query);
   const [rest, setRest] = useState<{ key: string; rows: T[]; next?: string; busy?: boolean; problem?: Problem }>({ key, rows: [] });
   useEffect(() => setRest({ key, rows: [] }), [key]);
@@ -83,6 +97,6 @@ export function useList<T>(path: string | null, query: Query, renewal: Renewal =
 export function IndexNote({ index }: { index?: Indexed | null }) {
   if (!index) return null;
   if (index.fault) return <span className="word-bad">The index stands still: {index.fault}</span>;
-  if (index.building || index.share < 0.999) return <span className="word-wait">Index: {share(index.share, 1)} of what was crawled so far</span>;
+  if (behind(index)) return <span className="word-wait">Index: {share(index.share, 1)} of what was crawled so far</span>;
   return null;
 }
