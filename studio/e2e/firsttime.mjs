@@ -15,6 +15,7 @@ export async function firstTime({ chrome, exe, srv, net }, faults) {
   await signingIn(page, context, () => linkOf(exe, srv), srv);
   await typing(page, srv, check);
   await scripts(page, api(context, srv.origin), srv, net, check);
+  await astray(page, context, srv, check);
   await context.close();
 }
 
@@ -77,6 +78,31 @@ async function scripts(page, call, srv, net, check) {
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await until("its workflow, without it", () => page.getByRole("heading", { name: "No execution is left" }).isVisible());
+}
+
+/** Addresses that were cut, answers and pages that do not come, keys while something is asked. */
+async function astray(page, context, srv, check) {
+  await load(page, srv, "#/x/%E0%A4%A");
+  await until("no such execution", () => page.getByText("Not Found", { exact: true }).isVisible());
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.keyboard.press("?");
+  await page.keyboard.press("g");
+  await page.keyboard.press("w");
+  await until("the workflows", () => page.getByRole("heading", { name: "Workflows" }).isVisible());
+  check((await page.locator("dialog[open]").count()) === 0, "the list of keys stays open over another page");
+  await load(page, srv, "#/");
+  await until("the overview", () => page.getByRole("heading", { name: "Overview" }).isVisible());
+  await page.route(/assets\/.*\.js/, (r) => r.abort());
+  await page.evaluate(() => void (location.hash = "#/nodes"));
+  await until("that the page was not loaded", () => page.getByText("This page could not be loaded").isVisible());
+  await page.unroute(/assets\/.*\.js/);
+  await page.getByRole("button", { name: "Load again" }).click();
+  await until("the nodes", () => page.getByRole("heading", { name: "Nodes" }).isVisible());
+  await context.clearCookies();
+  await load(page, srv, "#/");
+  await page.getByLabel("Or paste the link here").fill("token=100%");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await until("why a link is refused", () => page.getByText("the link was used").isVisible());
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
