@@ -84,6 +84,8 @@ async function scripts(page, call, srv, net, check) {
 async function astray(page, context, srv, check) {
   await load(page, srv, "#/x/%E0%A4%A");
   await until("no such execution", () => page.getByText("Not Found", { exact: true }).isVisible());
+  await page.waitForTimeout(3000); // as long as it takes to say that figures have stopped
+  check(!(await page.getByText("Live figures stopped").isVisible()), "an execution that there is not is said to have live figures");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.press("?");
   await page.keyboard.press("g");
@@ -91,7 +93,7 @@ async function astray(page, context, srv, check) {
   await until("the workflows", () => page.getByRole("heading", { name: "Workflows" }).isVisible());
   check((await page.locator("dialog[open]").count()) === 0, "the list of keys stays open over another page");
   await load(page, srv, "#/");
-  await until("the overview", () => page.getByRole("heading", { name: "Overview" }).isVisible());
+  await until("the overview", () => page.getByRole("heading", { level: 1, name: /Overview|What shall be crawled/ }).isVisible());
   await page.route(/assets\/.*\.js/, (r) => r.abort());
   await page.evaluate(() => void (location.hash = "#/nodes"));
   await until("that the page was not loaded", () => page.getByText("This page could not be loaded").isVisible());

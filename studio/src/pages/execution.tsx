@@ -1,4 +1,4 @@
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { call } from "../lib/api";
 import { plural } from "../lib/format";
 import { at, enc, go, usePath } from "../lib/route";
@@ -36,10 +36,12 @@ const tabs: [string, string][] = [
 
 /** The frame of all pages about one execution. */
 export default function ExecutionPages({ id, tab }: { id: string; tab: string }) {
-  const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, { topic: `execution:${id}`, every: 5000 });
+  const [gone, setGone] = useState(false); // never there, or deleted: a stream that names it is refused
+  const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, gone ? {} : { topic: `execution:${id}`, every: 5000 });
+  useEffect(() => setGone(ex.error?.status === 404), [ex.error]);
   const [path] = usePath();
   const x = ex.data;
-  if (!x) {
+  if (!x || gone) {
     return (
       <>
         <Head where={<a href="#/">Overview</a>} title={id} />
