@@ -121,6 +121,17 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// A state that there is not would find nothing, which says something else.
+func TestStatesOfExecutionsAreKnown(t *testing.T) {
+	w := newWorld(t)
+	for state, status := range map[string]int{"running,partial": http.StatusOK, "": http.StatusOK,
+		"done": http.StatusUnprocessableEntity, "running,Paused": http.StatusUnprocessableEntity} {
+		if g := w.ask("GET", base+"/executions?state="+state, ""); g.status != status {
+			t.Errorf("state %q: %d %s", state, g.status, g.body)
+		}
+	}
+}
+
 // junk is something that a client would not send, made of what it could.
 func junk(r *rand.Rand) string {
 	parts := []string{"{", "}", "[", "]", ":", ",", `"`, "null", "true", "-1", "1e999", `"source"`, `"name"`, `"patch"`,

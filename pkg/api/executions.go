@@ -43,7 +43,7 @@ type Annotation struct {
 type executionsIn struct {
 	Paged
 	Workflow string           `query:"workflow" maxLength:"64" doc:"id or slug"`
-	State    []workflow.State `query:"state" maxItems:"13" doc:"one of these"`
+	State    []workflow.State `query:"state" maxItems:"13" doc:"one of these" enum:"pending,starting,running,pausing,paused,stopping,cancelling,finalizing,succeeded,partial,stopped,cancelled,failed"`
 	Label    string           `query:"label" maxLength:"200" doc:"key or key=value"`
 }
 

@@ -53,6 +53,27 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// URLs and hosts are stored as they are asked for; people type them as they read them.
+func TestPartsOfURLsAsPeopleTypeThem(t *testing.T) {
+	w := newWorld(t)
+	w.log("s-1", line("https://a.test/%D8%B9%D8%B1%D8%A8%D9%8A/1", crawl.VerdictDone, 200, nil),
+		line("https://b.test/other", crawl.VerdictDone, 200, nil))
+	x := w.explorer()
+	caughtUp(t, x, "s-1")
+	for _, q := range []string{"عربي", "https://a.test/عربي", "%D8%B9"} {
+		l := must2(t)(x.Tasks(t.Context(), "s-1", TaskFilter{Query: q}, Page{}))
+		if got := urls(l.Items); got != "a.test/%D8%B9%D8%B1%D8%A8%D9%8A/1" {
+			t.Errorf("%q finds the URLs %q", q, got)
+		}
+	}
+	if l := must1(x.Logs(t.Context(), LogFilter{Execution: "s-1", Query: "عربي"}, Page{})); len(l.Items) != 1 {
+		t.Errorf("%d lines of the log", len(l.Items))
+	}
+	if l, err := x.Hosts(t.Context(), "s-1", HostFilter{Query: "A.Test"}, Page{}); err != nil || len(l.Items) != 1 {
+		t.Errorf("hosts %+v, %v", l, err)
+	}
+}
+
 func must2(t testing.TB) func(*List[Task], error) *List[Task] {
 	return func(l *List[Task], err error) *List[Task] { return must(t, l, err) }
 }

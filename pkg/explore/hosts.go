@@ -31,9 +31,10 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 	if err != nil {
 		return nil, fmt.Errorf("hosts of execution %q: %w", id, err)
 	}
+	query := strings.ToLower(f.Query) // as hosts are
 	picked := make([]*Host, 0, len(all))
 	for i := range all {
-		if h := &all[i]; strings.Contains(h.Key, f.Query) && (f.Why == "" || h.Why == f.Why) {
+		if h := &all[i]; strings.Contains(h.Key, query) && (f.Why == "" || h.Why == f.Why) {
 			picked = append(picked, h)
 		}
 	}

@@ -82,7 +82,7 @@ func (f *LogFilter) matches(l *LogLine, level slog.Level) bool {
 	}
 	return (f.Execution == "" || l.Execution == f.Execution) && (f.Host == "" || l.Host == f.Host) &&
 		(f.Verdict == "" || l.Verdict == f.Verdict) && (f.Query == "" || strings.Contains(l.Message, f.Query) ||
-		strings.Contains(l.URL, f.Query) || strings.Contains(string(l.Fields), f.Query))
+		strings.Contains(l.URL, asStored(f.Query)) || strings.Contains(string(l.Fields), f.Query))
 }
 
 func (f *LogFilter) within(at time.Time) bool {

@@ -31,6 +31,7 @@ func (x *Explorer) Tasks(ctx context.Context, id crawl.JobID, f TaskFilter, p Pa
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	f.Query = asStored(f.Query)
 	c, err := cursorFrom(p, listOf("tasks", id, f))
 	if err != nil {
 		return nil, err

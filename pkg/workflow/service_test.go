@@ -37,6 +37,7 @@ func TestSlugs(t *testing.T) {
 		{workflow.New{Name: strings.Repeat("x", 60), Source: simple}, strings.Repeat("x", 48), strings.Repeat("x", 60)},
 		{workflow.New{Name: strings.Repeat("x", 60), Source: simple}, strings.Repeat("x", 46) + "-2",
 			strings.Repeat("x", 60)},
+		{workflow.New{Name: " \t", Source: simple}, "a-test-3", "a.test"}, // a name that nobody can see is none
 		{workflow.New{Slug: "own", Source: simple}, "own", "a.test"},
 	} {
 		flow, err := w.Create(bg, "me", tt.n)
@@ -139,6 +140,15 @@ func TestOverrides(t *testing.T) {
 	if flow, err := w.Update(bg, "me", "flow", 0, workflow.Changed{Archived: &archived}); err != nil ||
 		!flow.Archived.IsZero() {
 		t.Errorf("taken up again: %+v, %v", flow, err)
+	}
+}
+
+func TestANameOfBlanksIsNone(t *testing.T) {
+	w := newWorld(t)
+	w.create(simple)
+	blank := " "
+	if flow, err := w.Update(bg, "me", "flow", 0, workflow.Changed{Name: &blank}); err != nil || flow.Name != "flow" {
+		t.Errorf("%+v, %v", flow, err)
 	}
 }
 

@@ -51,6 +51,7 @@ func (m *Manager) Create(ctx context.Context, actor string, n New) (*Workflow, e
 	if err != nil {
 		return nil, err
 	}
+	n.Name = strings.TrimSpace(n.Name)
 	w := &Workflow{ID: newID(m.now()), Slug: n.Slug, Name: n.Name, Labels: labelsOf(n.Labels), Current: 1,
 		Created: m.now(), Lock: 1}
 	base := firstText(slugOf(n.Name), slugOf(string(d.job.ID)), slugOf(hostOfFirst(d.job)), "workflow")
@@ -139,7 +140,7 @@ func (m *Manager) Update(ctx context.Context, actor, id string, lock int64, c Ch
 	}
 	kind := "workflow.updated"
 	if c.Name != nil {
-		w.Name = *c.Name
+		w.Name = firstText(strings.TrimSpace(*c.Name), w.Slug)
 	}
 	if c.Labels != nil {
 		w.Labels = maps.Clone(c.Labels)

@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessPages } from "./access.mjs";
 import { alertPages } from "./alerts.mjs";
+import { firstTime } from "./firsttime.mjs";
 import { flows } from "./flows.mjs";
 import { freshnessPages } from "./freshness.mjs";
 import { pluginPages, pushing } from "./plugins.mjs";
@@ -85,6 +86,7 @@ try {
   await scheduling(page, srv, x.workflow, until, faults);
   await pushing(told, faults);
   await strangers({ chrome, srv, admin: api(first, srv.origin) }, faults);
+  await firstTime({ chrome, exe, srv, net }, faults);
   const cookies = await first.cookies();
   const reader = await chrome.newContext();
   await (await reader.newPage()).goto(srv.viewer);

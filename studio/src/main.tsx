@@ -3,9 +3,9 @@ import { createRoot } from "react-dom/client";
 import { Route, Router, Switch } from "wouter";
 import { useHashLocation } from "wouter/use-hash-location";
 import type { Me } from "./api/types";
-import { call, Problem } from "./lib/api";
+import { call, Problem, signedOut } from "./lib/api";
 import { useGet } from "./lib/query";
-import { usePath } from "./lib/route";
+import { dec, usePath } from "./lib/route";
 import { Overview } from "./pages/overview";
 import { failureOf, SignIn, StillSignedIn } from "./pages/signin";
 import { Boundary } from "./ui/boundary";
@@ -36,7 +36,7 @@ async function exchange(): Promise<Problem | null> {
   if (!token) return null;
   history.replaceState(null, "", location.pathname + location.search + "#/");
   try {
-    await call("POST", "/session", { body: { token: decodeURIComponent(token) } });
+    await call("POST", "/session", { body: { token: dec(token) } });
     return null;
   } catch (e) {
     return e as Problem;
@@ -45,6 +45,10 @@ async function exchange(): Promise<Problem | null> {
 
 function App({ refused }: { refused: Problem | null }) {
   const me = useGet<Me>("/me");
+  useEffect(() => {
+    addEventListener(signedOut, me.reload); // /me says whether it has ended: then this shows how to sign in
+    return () => removeEventListener(signedOut, me.reload);
+  }, [me.reload]);
   const [failed, setFailed] = useState(() => failureOf(location.hash));
   const go = () => {
     setFailed(null);
@@ -69,15 +73,15 @@ function App({ refused }: { refused: Problem | null }) {
             <Route path="/">
               <Overview />
             </Route>
-            <Route path="/x/:id/:tab?">{(p) => <ExecutionPages key={p.id} id={decodeURIComponent(p.id)} tab={p.tab ?? ""} />}</Route>
+            <Route path="/x/:id/:tab?">{(p) => <ExecutionPages key={p.id} id={dec(p.id)} tab={p.tab ?? ""} />}</Route>
             <Route path="/w">
               <Workflows />
             </Route>
             <Route path="/compose">
               <Composer />
             </Route>
-            <Route path="/w/:slug/compose">{(p) => <Composer key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
-            <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={decodeURIComponent(p.slug)} />}</Route>
+            <Route path="/w/:slug/compose">{(p) => <Composer key={p.slug} slug={dec(p.slug)} />}</Route>
+            <Route path="/w/:slug">{(p) => <WorkflowPage key={p.slug} slug={dec(p.slug)} />}</Route>
             <Route path="/compare">
               <Compare />
             </Route>
@@ -137,7 +141,13 @@ function Guarded({ children }: { children: ReactNode }) {
 
 function Start() {
   const [refused, setRefused] = useState<Problem | null | undefined>(undefined);
-  useEffect(() => void exchange().then(setRefused), []);
+  useEffect(() => {
+    void exchange().then(setRefused);
+    // A link that is opened where the studio is open changes what stands behind the # alone: nothing is loaded.
+    const again = () => location.hash.startsWith("#token=") && location.reload();
+    addEventListener("hashchange", again);
+    return () => removeEventListener("hashchange", again);
+  }, []);
   return refused === undefined ? null : <App refused={refused} />;
 }
 

@@ -2647,6 +2647,8 @@ export interface components {
             answer: string;
             attempts: components["schemas"]["Attempt"][];
             content?: components["schemas"]["Content"];
+            /** Format: int32 */
+            epoch?: number;
             fingerprint?: components["schemas"]["Fingerprint"];
             given: string;
             host: components["schemas"]["HostState"];
@@ -5517,7 +5519,7 @@ export interface operations {
                 /** @description id or slug */
                 workflow?: string;
                 /** @description one of these */
-                state?: string[];
+                state?: ("pending" | "starting" | "running" | "pausing" | "paused" | "stopping" | "cancelling" | "finalizing" | "succeeded" | "partial" | "stopped" | "cancelled" | "failed")[];
                 /** @description key or key=value */
                 label?: string;
             };

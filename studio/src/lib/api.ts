@@ -37,12 +37,16 @@ export interface Ask {
   signal?: AbortSignal;
 }
 
+/** Heard on the window when a request was refused as not signed in, or may have been: the session has ended. */
+export const signedOut = "studio:signed-out";
+
 export async function call<T>(method: string, path: string, ask: Ask = {}): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (ask.body !== undefined) headers["Content-Type"] = "application/json";
   if (ask.lock !== undefined) headers["If-Match"] = `"${ask.lock}"`;
   if (method === "POST") headers["Idempotency-Key"] = crypto.randomUUID();
   let answer: Response;
+  let data: unknown;
   try {
     answer = await fetch(address(path, ask.query), {
       method,
@@ -51,13 +55,14 @@ export async function call<T>(method: string, path: string, ask: Ask = {}): Prom
       signal: ask.signal,
       body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
     });
+    const text = await answer.text(); // it may end amid the answer
+    data = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
   } catch (e) {
     if (ask.signal?.aborted) throw e;
     throw new Problem(0, "Whirlpool does not answer", "Is `whirlpool serve` still running? What it has stored is safe.", "");
   }
-  const text = await answer.text();
-  const data: unknown = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
   if (answer.ok) return data as T;
+  if (answer.status === 401 && path !== "/me") dispatchEvent(new Event(signedOut));
   const p = (data ?? {}) as { title?: string; detail?: string; instance?: string; errors?: Problem["errors"] };
   const id = answer.headers.get("X-Request-Id") ?? p.instance ?? "";
   throw new Problem(answer.status, p.title ?? `Error ${answer.status}`, p.detail ?? "", id, p.errors);

@@ -22,8 +22,9 @@ export function readURL(text: string): URL | null {
   }
 }
 
+/** Whether an address begins with a host of this machine or network, and not with a name like 10.example.org. */
 export function isLocal(host: string): boolean {
-  return /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/i.test(host);
+  return /^(localhost|(127|10)(\.\d+){3}|(192\.168|172\.(1[6-9]|2\d|3[01]))(\.\d+){2}|\[::1\]|\[f[cd][\da-f:]*\])(?=[:/?#]|$)/i.test(host);
 }
 
 /** Politeness and bounds that nobody has to be ashamed of: a site's own part, a second between two requests, a bound. */

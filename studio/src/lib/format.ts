@@ -83,11 +83,23 @@ export const plural = (n: number, one: string, many = one + "s") => `${count(n)}
 
 /**
  * Text of a page as it may be shown: control characters are visible, the direction cannot be turned for what follows
- * (Unicode's bidirectional controls), and it is bounded.
+ * (Unicode's bidirectional controls), and it is bounded. Joiners stay: Persian, Hindi and many emoji need them.
  */
 export function plain(text: string | undefined, most = 300): string {
   if (!text) return "";
-  const cut = text.length > most ? text.slice(0, most) + "…" : text;
+  const cut = text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, "") + "…" : text;
   // eslint-disable-next-line no-control-regex
-  return cut.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+  return cut.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+/** The path of an address with the letters of other scripts as letters; what else is escaped stays so. */
+export function readable(path: string): string {
+  return path.replace(/(?:%[89a-f][\da-f])+/gi, (escaped) => {
+    try {
+      const text = decodeURIComponent(escaped);
+      return /^[\p{L}\p{M}\p{N}]+$/u.test(text) ? text : escaped;
+    } catch {
+      return escaped; // no UTF-8
+    }
+  });
 }

@@ -1,6 +1,6 @@
 // The event stream: one connection a tab, whose topics are those that its components want.
 import { useCallback, useSyncExternalStore } from "react";
-import { address } from "./api";
+import { address, signedOut } from "./api";
 
 type Hear = (kind: string, data: unknown) => void;
 
@@ -61,6 +61,7 @@ function connect() {
   s.onerror = () => {
     setLost(lost || Date.now());
     if (s.readyState === EventSource.CLOSED && source === s) {
+      dispatchEvent(new Event(signedOut)); // a browser does not tell why a stream is refused
       clearTimeout(renewing);
       renewing = setTimeout(connect, 3000);
     }

@@ -50,6 +50,15 @@ export function go(to: string) {
 
 export const enc = encodeURIComponent;
 
+/** What enc made of; an address that somebody cut amid an escape is taken as it is. */
+export function dec(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** The addresses of pages. */
 export const at = {
   execution: (id: string) => `#/x/${enc(id)}`,

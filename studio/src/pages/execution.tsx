@@ -1,7 +1,7 @@
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { call } from "../lib/api";
 import { plural } from "../lib/format";
-import { at, enc, usePath } from "../lib/route";
+import { at, enc, go, usePath } from "../lib/route";
 import { renew, useGet } from "../lib/query";
 import type { Execution } from "../api/types";
 import { Act } from "../ui/act";
@@ -36,10 +36,12 @@ const tabs: [string, string][] = [
 
 /** The frame of all pages about one execution. */
 export default function ExecutionPages({ id, tab }: { id: string; tab: string }) {
-  const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, { topic: `execution:${id}`, every: 5000 });
+  const [gone, setGone] = useState(false); // never there, or deleted: a stream that names it is refused
+  const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, gone ? {} : { topic: `execution:${id}`, every: 5000 });
+  useEffect(() => setGone(ex.error?.status === 404), [ex.error]);
   const [path] = usePath();
   const x = ex.data;
-  if (!x) {
+  if (!x || gone) {
     return (
       <>
         <Head where={<a href="#/">Overview</a>} title={id} />
@@ -112,8 +114,30 @@ function Actions({ x }: { x: Execution }) {
     renew(`/executions`);
   };
   const over = isOver(x);
+  const drop = async () => {
+    await call("DELETE", `/executions/${enc(x.id)}`, { lock: x.lock });
+    renew(`/executions`);
+    go(at.workflow(x.slug).slice(1));
+  };
   return (
     <>
+      {over && (
+        <Act
+          role="user"
+          run={drop}
+          verb="Delete"
+          sure={
+            <>
+              <h2>Delete {x.id}?</h2>
+              <p style={{ marginTop: "var(--s-3)" }}>
+                Its records, figures, logs and kept pages are removed for good: {plural(x.stats?.records ?? 0, "record")}. The workflow stays.
+              </p>
+            </>
+          }
+        >
+          Delete
+        </Act>
+      )}
       {!over && !["finalizing", "cancelling"].includes(x.state) && (
         <Act
           role="user"

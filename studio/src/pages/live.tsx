@@ -7,7 +7,7 @@ import { at, enc, useParams } from "../lib/route";
 import { Chart } from "../pictures/chart";
 import { WhirlPicture } from "../pictures/whirl";
 import { Figure, Figures } from "../ui/figure";
-import type { ListOf } from "../ui/more";
+import { useCaughtUp, type ListOf } from "../ui/more";
 import { Empty, Notice, Shown, Skeleton, StateDot } from "../ui/state";
 import { Url, When } from "../ui/text";
 import { isOver } from "./execution";
@@ -113,7 +113,8 @@ const failures = ["failed", "gone", "refused", "blocked"];
 function Now({ x, s, series }: { x: Execution; s: Status; series?: Series }) {
   const last = series ? series.at.length - 1 : -1;
   const before = series ? series.at.findIndex((t) => t >= (series.at[last] ?? 0) - 60) : -1;
-  const gained = last > 0 && before >= 0 ? (series!.pages[last] ?? 0) - (series!.pages[before] ?? 0) : undefined;
+  const young = (series?.at[last] ?? 0) - Date.parse(x.started ?? "") / 1000 < 60; // what came before the first sample is not told
+  const gained = last > 0 && before >= 0 && !young ? (series!.pages[last] ?? 0) - (series!.pages[before] ?? 0) : undefined;
   const left = s.max_pages > 0 ? s.max_pages - s.pages : undefined;
   const over = isOver(x);
   const pace = x.progress?.pages_per_second ?? s.pages_per_second;
@@ -144,6 +145,7 @@ function Rings({ x, over }: { x: Execution; over: boolean }) {
   const path = `/executions/${enc(x.id)}`;
   const renewal = over ? {} : { every: 3000 };
   const whirl = useGet<Whirl>(path + "/whirl", {}, renewal);
+  useCaughtUp(whirl);
   const hosts = useGet<ListOf<Host>>(path + "/hosts", { sort: "-queued", limit: 200 }, renewal);
   return <Shown of={whirl}>{(w) => <WhirlPicture id={x.id} whirl={w} hosts={over ? [] : (hosts.data?.items ?? [])} />}</Shown>;
 }

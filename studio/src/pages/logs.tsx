@@ -89,7 +89,7 @@ export default function Logs() {
                         <When at={l.at} form="time" />
                       </a>
                       <span style={{ minWidth: 0 }}>
-                        {l.url ? <Url url={l.url} href={link(l.id)} /> : <span style={{ overflowWrap: "anywhere" }}>{plain(l.message)}</span>}
+                        {l.url ? <Url url={l.url} href={link(l.id)} /> : <Said l={l} />}
                       </span>
                       <span className="clip">
                         <Word l={l} />
@@ -114,6 +114,15 @@ export default function Logs() {
       </section>
       {open && <One id={open} close={() => set({ line: undefined })} />}
     </>
+  );
+}
+
+/** A line of the program, with the execution that it speaks of. */
+function Said({ l }: { l: LogLine }) {
+  return (
+    <span style={{ overflowWrap: "anywhere" }}>
+      {plain(l.message)} {l.execution && <a href={at.execution(l.execution)}>{l.execution}</a>}
+    </span>
   );
 }
 

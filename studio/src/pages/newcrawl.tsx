@@ -16,7 +16,7 @@ const scopes: [Draft["scope"], string][] = [
 /** One field: a URL. What will be done stands below it, in words that can be changed, before it is done. */
 export function NewCrawl({ first }: { first: boolean }) {
   const [text, setText] = useState("");
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [chosen, setChosen] = useState<Partial<Draft>>({}); // by the person: it stays when the address is corrected
   const [checked, setChecked] = useState<(Checked & { of: string }) | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
@@ -24,11 +24,10 @@ export function NewCrawl({ first }: { first: boolean }) {
   const url = readURL(text);
   const href = url?.href ?? "";
 
-  useEffect(() => {
-    const u = readURL(href);
-    setDraft((d) => (u ? (d && d.url === href ? d : { ...sensible(u), url: href }) : null));
-    setProblem(null);
-  }, [href]);
+  const host = url?.hostname ?? "";
+  const draft: Draft | null = url && { ...sensible(url), ...chosen };
+  useEffect(() => setProblem(null), [href]);
+  useEffect(() => setChosen(({ delay: _, ...others }) => others), [host]); // how fast one host may be asked says nothing of another
   const made = draft ? source(draft) : "";
   useEffect(() => {
     if (!made) return setChecked(null); // otherwise the former words stay, greyed, until the new ones are there
@@ -64,7 +63,7 @@ export function NewCrawl({ first }: { first: boolean }) {
     }
   }
 
-  const change = (c: Partial<Draft>) => setDraft((d) => d && { ...d, ...c });
+  const change = (c: Partial<Draft>) => setChosen((d) => ({ ...d, ...c }));
   const barred = !!me && !may("user");
   return (
     <form onSubmit={(e) => void crawl(e)} style={{ maxWidth: 720 }} aria-label="New crawl">
@@ -101,6 +100,7 @@ export function NewCrawl({ first }: { first: boolean }) {
         </button>
       </div>
       {barred && <Notice tone="wait">Your role is {me!.role}: you may look at everything here, and start nothing.</Notice>}
+      {text.trim() && !url && <Notice tone="wait">That is no address of a page yet: it begins with http:// or https://, and names a host.</Notice>}
       {problem && <Failure problem={problem} />}
       {draft && (
         <div style={{ marginTop: "var(--s-4)", display: "grid", gap: "var(--s-4)" }}>
@@ -157,18 +157,21 @@ export function NewCrawl({ first }: { first: boolean }) {
 }
 
 function Number_({ label, value, set, min, max, step }: { label: string; value: number; set: (n: number) => void; min: number; max: number; step?: number }) {
+  const [typed, setTyped] = useState<string | null>(null); // while one types, also what is no number yet: "", "0."
   return (
     <label className="field">
       <span>{label}</span>
       <input
         type="number"
-        value={value}
+        value={typed ?? value}
         min={min}
         max={max}
         step={step ?? 1}
         style={{ width: "11ch" }}
+        onBlur={() => setTyped(null)}
         onChange={(e) => {
           const n = e.target.valueAsNumber;
+          setTyped(e.target.value);
           if (!Number.isNaN(n)) set(Math.min(Math.max(n, min), max));
         }}
       />

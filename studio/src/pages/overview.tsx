@@ -88,12 +88,14 @@ function failed(x: Execution) {
 /** What runs, what needs somebody, what ended lately; of an empty studio: one field. */
 export function Overview() {
   const [params] = useParams();
-  const list = useGet<ListOf<Execution>>("/executions", { limit: 100 }, { topic: "executions", every: 5000 });
+  const renewal = { topic: "executions", every: 5000 };
+  const list = useGet<ListOf<Execution>>("/executions", { limit: 100 }, renewal);
+  const living = useGet<ListOf<Execution>>("/executions", { limit: 200, state: alive.join(",") }, renewal); // one may be older than the last hundred
   const alerts = useGet<ListOf<Alert>>("/alerts", {}, { every: 10_000 });
   const firing = (alerts.data?.items ?? []).filter((a) => a.state === "firing").slice(0, 5);
   const [open, setOpen] = useState(params.get("new") === "1");
   const items = list.data?.items ?? [];
-  const now = items.filter((x) => alive.includes(x.state));
+  const now = living.data?.items ?? items.filter((x) => alive.includes(x.state));
   const over = items.filter((x) => !alive.includes(x.state));
   const needs = over.filter((x) => x.state === "failed" || x.state === "partial").slice(0, 5);
   useEffect(() => {

@@ -38,7 +38,7 @@ export default function Settings() {
         />
       </section>
       <p>
-        <a href="#/access">Users and keys</a>
+        <a href="#/access">Users and keys</a> · <a href="#/alerts">Alerts</a> · <a href="#/nodes">Nodes</a>
       </p>
       <Shown of={list}>
         {(l) =>

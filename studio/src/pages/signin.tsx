@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { address, call, Problem } from "../lib/api";
+import { dec } from "../lib/route";
 import { Spiral } from "../ui/icons";
 import { Failure } from "../ui/state";
 
@@ -43,7 +44,7 @@ export function SignIn({ refused, again, oidc }: { refused: Problem | null; agai
     e.preventDefault();
     const token = /token=([^&\s]+)/.exec(text)?.[1] ?? text.trim();
     try {
-      await call("POST", "/session", { body: { token: decodeURIComponent(token) } });
+      await call("POST", "/session", { body: { token: dec(token) } });
       again();
     } catch (p) {
       setProblem(p as Problem);

@@ -3,7 +3,7 @@ import { count, duration, size } from "../lib/format";
 import { useGet } from "../lib/query";
 import { at, enc, useParams } from "../lib/route";
 import { Chips, Search, Set } from "../ui/filter";
-import { useList } from "../ui/more";
+import { useCaughtUp, useList } from "../ui/more";
 import { Empty, Shown, StateDot } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { Copy, Url, When } from "../ui/text";
@@ -37,6 +37,7 @@ export default function Urls({ x }: { x: Execution }) {
   const path = `/executions/${enc(x.id)}`;
   const topic = `execution:${x.id}`;
   const counts = useGet<TaskCounts>(path + "/task-counts", {}, { topic });
+  useCaughtUp(counts);
   const query = Object.fromEntries(["state", "host", "verdict", "reason", "kind", "depth", "status", "q"].map((k) => [k, params.get(k) ?? ""]));
   const list = useList<Task>(path + "/tasks", query, { topic });
   const n = (s: string) => counts.data?.states?.find((c) => c.value === s)?.count ?? 0;

@@ -61,7 +61,7 @@ export default function WorkflowPage({ slug }: { slug: string }) {
             </Act>
           </Head>
           <p className="sub">
-            {w.slug} · version {w.current} · {count(w.executions)} {w.executions === 1 ? "execution" : "executions"}
+            {w.slug} · version {w.current} · {w.executions ? `run ${w.executions === 1 ? "once" : `${count(w.executions)} times`}` : "never run"}
           </p>
           <Schedules w={w} />
           <Executions w={w} />
@@ -123,8 +123,8 @@ function Executions({ w }: { w: Workflow }) {
               {list.more}
             </>
           ) : (
-            <Empty title="Never run">
-              <p>Run it, and each execution stands here with what it found.</p>
+            <Empty title={w.executions ? "No execution is left" : "Never run"}>
+              <p>{w.executions ? "Those there were have been deleted. " : ""}Run it, and each execution stands here with what it found.</p>
             </Empty>
           )
         }

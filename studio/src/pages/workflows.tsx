@@ -15,12 +15,12 @@ const columns: Column<Workflow>[] = [
     grow: true,
     cell: (w) => (
       <a className="clip" style={{ display: "block", color: "var(--text)", fontWeight: 500 }} href={at.workflow(w.slug)}>
-        {plain(w.name)} {w.name !== w.slug && <span className="muted">{w.slug}</span>}
+        <bdi>{plain(w.name)}</bdi> {w.name !== w.slug && <span className="muted">{w.slug}</span>}
       </a>
     ),
   },
   { key: "current", label: "Version", num: true, cell: (w) => w.current },
-  { key: "executions", label: "Executions", num: true, cell: (w) => count(w.executions) },
+  { key: "executions", label: "Runs", num: true, cell: (w) => count(w.executions) },
   {
     key: "last",
     label: "Last",

@@ -1,4 +1,4 @@
-import { Component, type ReactNode } from "react";
+import { Component, useState, type ReactNode } from "react";
 
 interface State {
   fault: Error | null;
@@ -18,6 +18,7 @@ export class Boundary extends Component<{ children: ReactNode; at: string }, Sta
 
   override render() {
     if (!this.state.fault) return this.props.children;
+    if (/import/i.test(this.state.fault.message) && /module/i.test(this.state.fault.message)) return <NotLoaded />;
     return (
       <div className="notice bad" role="alert">
         <div className="body">
@@ -32,4 +33,23 @@ export class Boundary extends Component<{ children: ReactNode; at: string }, Sta
       </div>
     );
   }
+}
+
+/** The program of a page did not come: the server is away, or another version of it is there. It takes a load to get it. */
+function NotLoaded() {
+  const [away, setAway] = useState(false);
+  const load = () => fetch(location.href, { method: "HEAD" }).then(() => location.reload(), () => setAway(true));
+  return (
+    <div className="notice bad" role="alert">
+      <div className="body">
+        <strong>This page could not be loaded</strong>
+        <div className="muted">
+          {away ? "Whirlpool does not answer yet. Is `whirlpool serve` still running?" : "Whirlpool did not answer, or is another version since."} What it has stored is safe.
+        </div>
+      </div>
+      <button type="button" onClick={() => void load()}>
+        Load again
+      </button>
+    </div>
+  );
 }

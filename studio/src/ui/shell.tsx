@@ -90,8 +90,15 @@ export function Head({ where, title, state, children }: { where?: ReactNode; tit
 }
 
 export function Tabs({ label, of }: { label: string; of: { href: string; word: string; on: boolean }[] }) {
+  const bar = useRef<HTMLElement>(null);
+  const on = of.findIndex((t) => t.on);
+  useEffect(() => {
+    // In a narrow window the bar is wider than the page: the tab that is open has to be in sight.
+    const tab = bar.current?.children[on] as HTMLElement | undefined;
+    if (tab) bar.current!.scrollLeft = tab.offsetLeft - bar.current!.offsetLeft - (bar.current!.clientWidth - tab.offsetWidth) / 2;
+  }, [on]);
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={bar}>
       {of.map((t) => (
         <a key={t.word} href={t.href} aria-current={t.on ? "page" : undefined}>
           {t.word}
@@ -110,15 +117,19 @@ function Help() {
     const onKey = (e: KeyboardEvent) => {
       const t = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName)) return;
+      if (document.querySelector("dialog:modal:not([data-keys])")) return; // it asks something: nothing moves behind it
       if (pressed === "g") {
         setPressed("");
         const door = doors.find((d) => d.key === e.key);
-        if (door) go(door.to);
+        if (door) {
+          box.current?.close();
+          go(door.to);
+        }
       } else if (e.key === "g") {
         setPressed("g");
         waits = setTimeout(() => setPressed(""), 1500);
       } else if (e.key === "?") {
-        box.current?.showModal();
+        if (!box.current?.open) box.current?.showModal();
       } else if (e.key === "/") {
         const field = document.querySelector<HTMLInputElement>("[data-search]");
         if (!field) return;
@@ -140,7 +151,7 @@ function Help() {
       <button type="button" className="plain wide" title="Keys" aria-label="Keys" onClick={() => box.current?.showModal()}>
         <kbd>?</kbd> <span className="word">Keys</span>
       </button>
-      <dialog ref={box} aria-label="Keys">
+      <dialog ref={box} aria-label="Keys" data-keys="">
         <h2>Keys</h2>
         <dl className="facts" style={{ marginTop: "var(--s-4)" }}>
           {doors.map((d) => (

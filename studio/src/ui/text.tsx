@@ -1,13 +1,13 @@
 import { useState, type ReactNode } from "react";
 import { useNow } from "../lib/clock";
-import { ago, date, plain, time } from "../lib/format";
+import { ago, date, plain, readable, time } from "../lib/format";
 
 /** An address as text: its host dark, its path muted and cut before its end. */
 export function Url({ url, href, title }: { url: string; href?: string; title?: string }) {
   const shown = plain(url, 2000);
   const m = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)(.*)$/i.exec(shown);
   const host = m ? m[1]!.replace(/^https?:\/\//, "") : "";
-  const path = m ? m[2]! : shown;
+  const path = readable(m ? m[2]! : shown);
   const tail = path.length > 24 ? 12 : 0;
   const body = (
     <>
