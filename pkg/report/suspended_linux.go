@@ -12,29 +12,43 @@ import (
 // suspended returns an error where the process that listens at the other end was stopped, as Ctrl-Z does: the kernel
 // takes connections for it, and it answers none.
 func suspended(conn net.Conn) error {
-	c, ok := conn.(*net.UnixConn)
-	if !ok {
-		return nil
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	var peer *unix.Ucred
-	err = raw.Control(func(fd uintptr) {
-		peer, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if err != nil || peer == nil || peer.Pid <= 0 { // 0: it is not seen from here, as from within a container
-		return nil
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", peer.Pid))
-	if err != nil {
-		return nil
-	}
-	// PID (NAME) STATE …, where the name may hold anything
-	if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) == 0 || string(fields[0]) != "T" {
+	pid := listener(conn)
+	if pid <= 0 || processState(pid) != "T" {
 		return nil
 	}
 	return fmt.Errorf("its process (%d) is suspended, as by Ctrl-Z: `fg` in its terminal or `kill -CONT %d` lets it go on",
-		peer.Pid, peer.Pid)
+		pid, pid)
+}
+
+// listener is the process at the other end of a local connection; 0 where it is not seen from here, as from within a
+// container.
+func listener(conn net.Conn) (pid int32) {
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = peer.Pid
+		}
+	})
+	return pid
+}
+
+// processState is the letter by which Linux tells what a process does; empty where it cannot be read.
+func processState(pid int32) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// PID (NAME) STATE …, where the name may hold anything
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) == 0 {
+		return ""
+	}
+	return string(fields[0])
 }

@@ -101,7 +101,7 @@ var alike = map[rune]string{
 	'ŋ': "n", 'Ŋ': "n", 'ς': "σ", 'ё': "е", 'Ё': "е",
 	'\u0649': "\u064a", '\u06cc': "\u064a", // yeh without dots, and Persian
 	'\u06a9': "\u0643", // Persian kaf
-	'\u0629': "\u0647", // teh marbuta: heh
+	'\u0629': "\u0647", // ta marbuta: ha
 	'\u0671': "\u0627", // alef with wasla
 }
 

@@ -112,7 +112,8 @@ func wholeWord(text string, start, end int) bool {
 			unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer,
 			unicode.Myanmar)
 	}
-	return !(letter(before) && letter(first)) && !(letter(last) && letter(after))
+	goesOn := letter(before) && letter(first) || letter(last) && letter(after)
+	return !goesOn
 }
 
 func back(text string, from, n int) int {
