@@ -17,7 +17,8 @@ INSERT INTO members (node, incarnation, entered, floor) VALUES ('', 0, 0, 0);
 -- who write at once would each be stored, with a number that runs out.
 
 -- admit returns if the registration's write counts, and fails with WP001 if not. The statement behind it sees what was
--- committed before. +goose StatementBegin
+-- committed before.
+-- +goose StatementBegin
 CREATE FUNCTION admit(who text, which bigint, acted bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     m members;
@@ -35,7 +36,8 @@ END $$;
 -- +goose StatementEnd
 
 -- enter makes a registration count, in place of an older one, once nothing is being written by that any more. False: it
--- is over. +goose StatementBegin
+-- is over.
+-- +goose StatementBegin
 CREATE FUNCTION enter(who text, which bigint, came bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     lowest bigint;

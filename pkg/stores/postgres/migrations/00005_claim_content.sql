@@ -3,7 +3,8 @@
 -- The claim of a page whose content nothing there resembles, as most are: one statement instead of seven. What it does,
 -- and why in this order, stands at ContentSet in pkg/postgres/contentset.go; each statement in it sees what was
 -- committed before it began, so after the locks. It answers false, and has changed nothing, where there is something to
--- compare with: the program looks itself then. +goose StatementBegin
+-- compare with: the program looks itself then.
+-- +goose StatementBegin
 CREATE FUNCTION claim_new_content(a_job integer, a_page bytea, a_digest bytea, a_simhash bigint, a_link_sum bigint, an_alg text, a_domain text, a_url text,
     a_sketch bytea, locks bigint[], near smallint, upper_keys bigint[], lower_keys bigint[]) RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
