@@ -120,7 +120,7 @@ export default function Logs() {
 /** A line of the program, with the execution that it speaks of. */
 function Said({ l }: { l: LogLine }) {
   return (
-    <span style={{ overflowWrap: "anywhere" }}>
+    <span className="said" style={{ overflowWrap: "anywhere" }}>
       {plain(l.message)} {l.execution && <a href={at.execution(l.execution)}>{l.execution}</a>}
     </span>
   );
