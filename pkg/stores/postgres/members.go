@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 )
@@ -133,19 +134,28 @@ func (m *Members) rows(ctx context.Context) (list []memberRow, err error) {
 	return list, err
 }
 
-// Connected returns which of the programs are connected to the database, by the names of their connections.
+// Connected returns which of the programs are connected to the database as the user of this store, by the names of
+// their connections and with their number: "2 of fetcher".
 func (m *Members) Connected(ctx context.Context, programs ...string) (names []string, err error) {
 	err = m.s.do(ctx, "look for programs that are connected", func(ctx context.Context) error {
-		const sql = `SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()
-			AND backend_type = 'client backend' AND application_name = ANY($1) ORDER BY application_name`
-		rows, err := m.s.pool.Query(ctx, sql, programs)
-		if err != nil {
-			return err
-		}
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		names, err = connected(ctx, m.s.pool, "", programs...)
 		return err
 	})
 	return names, err
+}
+
+// connected lists the connections of our user to a database, by name and with their number: those of the names, or,
+// where none is given, all but one name. Of other users PostgreSQL tells too little.
+func connected(ctx context.Context, pool *pgxpool.Pool, but string, names ...string) ([]string, error) {
+	const sql = `SELECT count(*) || ' of ' || coalesce(nullif(application_name, ''), 'no name') FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = current_user AND backend_type = 'client backend'
+			AND application_name <> $1 AND (cardinality($2::text[]) = 0 OR application_name = ANY($2))
+		GROUP BY application_name ORDER BY application_name`
+	rows, err := pool.Query(ctx, sql, but, append([]string{}, names...))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // Reset deletes all members. Use it for a ring that was created anew, whose epochs start again, when no node of the old

@@ -244,15 +244,8 @@ func (m *mover) mustBeNew(ctx context.Context, at *Store) error {
 
 // noPrograms fails if programs are connected to the databases, as the user that the command is.
 func (m *mover) noPrograms(ctx context.Context) error {
-	const sql = `SELECT count(*) || ' of ' || coalesce(nullif(application_name, ''), 'no name') FROM pg_stat_activity
-		WHERE datname = current_database() AND usename = current_user AND backend_type = 'client backend'
-			AND application_name <> $1 GROUP BY application_name ORDER BY application_name`
 	for _, o := range m.opened {
-		rows, err := o.pool.Query(ctx, sql, m.cfg.Name)
-		if err != nil {
-			return err
-		}
-		programs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		programs, err := connected(ctx, o.pool, m.cfg.Name)
 		if err != nil {
 			return err
 		}
