@@ -67,7 +67,7 @@ func TestAReleaseStopsNoBaseMachine(t *testing.T) {
 	}
 }
 
-// TestBaseUserDataStayAsTheyAre: what stands here was given to machines that run. Who changes a text stops NAT, MongoDB
+// TestBaseUserDataStayAsTheyAre: what stands here was given to machines that run. A changed text stops NAT, MongoDB
 // and all ZooKeepers of every cluster at its next upgrade: see the comment above `User` in whirlpool.yml for what to do
 // instead.
 func TestBaseUserDataStayAsTheyAre(t *testing.T) {

@@ -173,7 +173,7 @@ func (r *root) read(path string) string {
 	return read(r.t, filepath.Join(r.dir, path))
 }
 
-// run runs a script as root in the root. Devices are what stands in its /dev: null and the like, and the loop devices
+// run runs a script as root in the root. Devices are what is in its /dev: null and the like, and the loop devices
 // named.
 func (r *root) run(script string, env []string, devices ...string) error {
 	self, err := os.Executable()

@@ -26,7 +26,7 @@ var perStage = map[string]string{
 	"deploy/rabbitmq/definitions.json": "TOPIC",
 }
 
-// lists is how each file lists all stages. What stands before and after the names, and what between two of them.
+// lists is how each file lists all stages. What is before and after the names, and what between two of them.
 var lists = map[string][]string{
 	"Makefile":                          {"logs -f --tail 20 ", " ", "\n"},
 	"deploy/prometheus/prometheus.yml":  {"names: [", ", ", "]"},

@@ -19,7 +19,7 @@ const maxAudited = 8 << 10
 
 // audited writes down every change, and everything that was refused: who, what and from where. What an operation
 // stores has its entry in the same transaction (withEntry). The rest is written after the answer is known, and before
-// the client has all of it; such an entry that cannot be written stands in the program's log.
+// the client has all of it; such an entry that cannot be written is in the program's log.
 //
 //nolint:contextcheck // the context of the request is the one that is made here
 func (s *Server) audited(next http.Handler) http.Handler {

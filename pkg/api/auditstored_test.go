@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// unwritten is an audit log into which nothing can be written afterwards: what stands in it was stored with a change.
+// unwritten is an audit log into which nothing can be written afterwards: what is in it was stored with a change.
 type unwritten struct{ workflow.AuditStore }
 
 func (unwritten) AddAudit(context.Context, *workflow.Audit) error {
@@ -47,7 +47,7 @@ func (w *world) log(store workflow.AuditStore) []workflow.Audit {
 	return l.Items
 }
 
-// A change stands in the audit log once, also where nothing can be written after it: both are one transaction.
+// A change is in the audit log once, also where nothing can be written after it: both are one transaction.
 func TestAChangeIsStoredWithItsAuditEntry(t *testing.T) {
 	w, store := storedWorld(t)
 	w.s.Audit = unwritten{store}

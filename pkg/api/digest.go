@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// digestOf reads the digest of the body out of a record as it stands in pages.jsonl.
+// digestOf reads the digest of the body out of a record as it is in pages.jsonl.
 func digestOf(record []byte) (d crawl.Digest, err error) {
 	var r struct {
 		Digest string `json:"digest"`

@@ -109,7 +109,7 @@ func TestAnAnswerOfADryRunIsBounded(t *testing.T) {
 	}
 }
 
-// Who closes the connection ends the dry run; an Idempotency-Key stores nothing of it.
+// Closing the connection ends the dry run; an Idempotency-Key stores nothing of it.
 func TestWhoLeavesEndsADryRun(t *testing.T) {
 	w, f := withTries(t)
 	f.began, f.ended = make(chan struct{}), make(chan error, 1)

@@ -338,7 +338,7 @@ func TestTheFirstReaderFindsTheLastEvent(t *testing.T) {
 	}
 }
 
-// Who asks for the head of a stream has it at once, and follows nothing.
+// A request for the head of a stream is answered at once, and follows nothing.
 func TestTheHeadOfAStreamEnds(t *testing.T) {
 	w := newWorld(t)
 	if g := w.ask("HEAD", base+"/events?topics=executions", ""); g.status != http.StatusOK ||

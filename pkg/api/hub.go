@@ -104,7 +104,7 @@ func (h *hub) rouse() {
 	h.wake = make(chan struct{})
 }
 
-// durableLine is an event as it stands in the stream.
+// durableLine is an event as it is in the stream.
 func durableLine(e *workflow.Event) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {

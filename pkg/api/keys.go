@@ -201,7 +201,7 @@ func (s *Server) RevokeKey(ctx context.Context, id string) error {
 	return s.Vault.SetValue(ctx, sectionKeys, id, nil)
 }
 
-// AdmitKey makes a key that stands in the configuration an admin's, as long as the process lives.
+// AdmitKey makes a key that is in the configuration an admin's, as long as the process lives.
 func (s *Server) AdmitKey(secret string) {
 	s.guard.mu.Lock()
 	defer s.guard.mu.Unlock()

@@ -71,7 +71,7 @@ func (w *world) keyOf(role Role) string {
 }
 
 // Every route is asked by everybody: nobody, and each role by key. Whoever has too little is refused, whoever has
-// enough is not; and each refusal stands in the audit log with who, what and from where.
+// enough is not; and each refusal is in the audit log with who, what and from where.
 func TestEveryRouteByEveryRole(t *testing.T) {
 	w := newWorld(t)
 	ops, roles := operations(t, w.s)

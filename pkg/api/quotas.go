@@ -32,7 +32,7 @@ var defaultQuotas = map[Role]workflow.Quota{
 // Quotas are those of roles, and of accounts that have their own.
 type Quotas struct{ Vault Vault }
 
-// Of is the quota that bounds an account: its own, or its role's. Who is not known any more has a user's.
+// Of is the quota that bounds an account: its own, or its role's. An account that is not known any more has a user's.
 func (q Quotas) Of(ctx context.Context, account string) (*workflow.Quota, error) {
 	own, err := q.stored(ctx, account)
 	if err != nil || own != nil {

@@ -149,7 +149,7 @@ func TestQuotasOfPeople(t *testing.T) {
 	}
 }
 
-// What a quota forbids is a 403 of a type of its own, with the bound and the figure, and stands in the audit log.
+// What a quota forbids is a 403 of a type of its own, with the bound and the figure, and is in the audit log.
 func TestWhatAQuotaForbids(t *testing.T) {
 	w := newWorld(t)
 	w.service.refuse = &workflow.OverQuota{Quota: workflow.QuotaRunning, Limit: 2, Have: 3,
@@ -191,7 +191,7 @@ func TestEditsAndDryRunsAreBounded(t *testing.T) {
 	}
 }
 
-// Who changes a quota that another changed since it was read is told so, and changes nothing.
+// A change of a quota that another changed since it was read is refused.
 func TestAQuotaThatWasChangedMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	quota := base + "/quotas/role:user"

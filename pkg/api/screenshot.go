@@ -48,7 +48,7 @@ func (s *Server) getScreenshot(ctx context.Context, in *RecordPath) (*huma.Strea
 	}), nil
 }
 
-// screenshotOf reads the name of the picture out of a record as it stands in pages.jsonl; empty: it has none.
+// screenshotOf reads the name of the picture out of a record as it is in pages.jsonl; empty: it has none.
 func screenshotOf(record []byte) (string, error) {
 	var r struct {
 		Rendered struct {

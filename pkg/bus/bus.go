@@ -71,7 +71,7 @@ type Abandoner interface {
 // AbandonKey is under which the context of a handler has its Abandoner, where the bus has one.
 type AbandonKey struct{}
 
-// ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Who waits
+// ErrBusy says that a broker was reached and took no message: the topic was full, or its memory or disk. Whoever waits
 // longer may be served.
 var ErrBusy = errors.New("the broker takes no messages for the moment")
 

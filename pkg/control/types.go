@@ -54,7 +54,7 @@ type Submitted struct {
 	Changes []crawl.Change // none: the job is new, or as it was
 	Stored  bool           // Job is what applies; the seeds may not be queued, after an error
 	Queued  int            // seeds that were not known, but for those of the list
-	List    seedlist.Count // what stood in the list
+	List    seedlist.Count // what was in the list
 	// Provided is what the nodes of the job's pipeline gave, by their names.
 	Provided map[string]seedlist.Count
 	State    string  // of the job

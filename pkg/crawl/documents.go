@@ -47,7 +47,7 @@ type Opened struct {
 	Modified time.Time `json:"modified,omitzero"`
 	Pages    int       `json:"pages,omitempty"` // pages, slides or sheets that it has
 	Text     string    `json:"text,omitempty"`  // UTF-8, a paragraph or line a line
-	Links    []string  `json:"links,omitempty"` // as they stand in the document
+	Links    []string  `json:"links,omitempty"` // as they are in the document
 	Cut      []string  `json:"cut,omitempty"`   // bounds that were met: "pages", "text", "links"
 	// Reason says why it could not be opened, one of the ReasonDocument constants; empty: it was.
 	Reason string `json:"reason,omitempty"`

@@ -124,7 +124,7 @@ type Field struct {
 // Link is one link of a page.
 type Link struct {
 	URL    weburl.URL // resolved against the page's base; zero when it is no http(s) URL
-	Raw    string     // as it stood in the page, when URL is zero
+	Raw    string     // as it was in the page, when URL is zero
 	Rel    string
 	Text   string // the link's text, white space folded, at most 200 bytes
 	Tag    string // a, area, link, frame, iframe, meta, header, or one of the tags below
@@ -213,7 +213,7 @@ type Exclusion struct {
 	// Rule is the rule that excluded the URL, as the user wrote it: a pattern, "max_depth 3", a line of the blacklist.
 	// It is empty if the reason says it all.
 	Rule string
-	// Epoch is the revision of the job that the rule stands in; 0 is the first.
+	// Epoch is the revision of the job that the rule is in; 0 is the first.
 	Epoch uint32
 	// What the task would have been, so that a later revision of the job can let it in: as in Task.
 	Kind      Kind

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Version is the version of the program; it stands in the User-Agent.
+// Version is the version of the program; it is in the User-Agent.
 const Version = "0.1.0"
 
 // ProductToken is the name that robots.txt files know the crawler by (RFC 9309, 2.2.1) where the job gives it none.
@@ -366,7 +366,7 @@ func (j *Job) validate() error {
 	return errors.Join(errs...)
 }
 
-// printable reports whether s may stand in a header field.
+// printable reports whether s may be in a header field.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// EncodeJob encodes a job as stores keep it: JSON with the keys of the job file. Its epoch stands beside it.
+// EncodeJob encodes a job as stores keep it: JSON with the keys of the job file. Its epoch is beside it.
 func EncodeJob(j *Job) ([]byte, error) {
 	data, err := json.Marshal(j)
 	if err != nil {
@@ -18,7 +18,7 @@ func EncodeJob(j *Job) ([]byte, error) {
 	return data, nil
 }
 
-// Settings encodes a job as a job file has it, in JSON: without what stands in the file that blacklist names.
+// Settings encodes a job as a job file has it, in JSON: without what is in the file that blacklist names.
 func (j *Job) Settings() ([]byte, error) {
 	plain := *j
 	plain.BlacklistEntries, plain.TopicModel, plain.TopicExamples, plain.TopicSeen, plain.ClassModel = nil, "", "", 0, ""

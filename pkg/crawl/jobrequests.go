@@ -54,11 +54,11 @@ type LoginCheck struct {
 	URL string `json:"url" yaml:"url"`
 	// CSS selector that must match in each HTML page
 	CSS string `json:"css" yaml:"css"`
-	// text that must stand in each HTML page
+	// text that must be in each HTML page
 	Text string `json:"text" yaml:"text"`
 	// CSS selector that must match in none
 	NotCSS string `json:"not_css" yaml:"not_css"`
-	// text that must stand in none
+	// text that must be in none
 	NotText string `json:"not_text" yaml:"not_text"`
 }
 

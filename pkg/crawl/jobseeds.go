@@ -7,7 +7,7 @@ import (
 )
 
 // ParseSeed parses a seed: a URL, for which http is meant where it has no scheme. One that names a user or a password
-// is refused: it would stand in the state, and be sent nowhere. No error repeats a password.
+// is refused: it would be in the state, and be sent nowhere. No error repeats a password.
 func ParseSeed(s string) (weburl.URL, error) {
 	u, err := parseSeed(s)
 	if err == nil && userinfo.MatchString(u.String()) {

@@ -88,7 +88,7 @@ type Resolved struct {
 	Addrs []netip.Addr
 }
 
-// ParseResolve parses host:port:address[,address], as curl has it. An IPv6 address may stand in brackets.
+// ParseResolve parses host:port:address[,address], as curl has it. An IPv6 address may be in brackets.
 func ParseResolve(text string) (r Resolved, err error) {
 	const want = "want host:port:address[,address], as in example.com:443:127.0.0.1"
 	host, rest, ok := strings.Cut(strings.TrimPrefix(text, "+"), ":")

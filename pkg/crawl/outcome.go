@@ -26,7 +26,7 @@ const (
 var verdictNames = [...]string{"none", "done", "retry", "gone", "blocked", "refused", "failed", "excluded",
 	"interrupted"}
 
-// String returns the verdict's name as it stands in crawl.log.
+// String returns the verdict's name as it is in crawl.log.
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {
 		return verdictNames[v]
@@ -116,7 +116,7 @@ func OurTrouble(reason string) bool {
 	return false
 }
 
-// Reasons that stand in outcomes, exclusions and crawl.log. Others may be made by the traps package (trap-…).
+// Reasons that are in outcomes, exclusions and crawl.log. Others may be made by the traps package (trap-…).
 const (
 	ReasonScope            = "scope"
 	ReasonExclude          = "exclude"     // matched an exclude pattern

@@ -10,7 +10,7 @@ import (
 //
 // Its name is the one name of the stage: of its folder under pkg/stages, of its program under services, of its
 // service in docker-compose.yml, of its role on a node and of its settings (workers.NAME, handlers.NAME). It also
-// stands in message ids and metrics.
+// is in message ids and metrics.
 type Stage struct {
 	Name string
 	// Takes are the topics that it consumes. No other stage consumes them.
@@ -94,7 +94,7 @@ var table = []Stage{
 		Workers: stores, Limit: handlerLimit,
 	},
 	{
-		// Who publishes to it asks for room first (RenderQueue), so that a crawl never waits for a browser.
+		// Publishers ask for room first (RenderQueue), so that a crawl never waits for a browser.
 		Name: "renderer",
 		Takes: []Topic{{Name: TopicRender, Event: newOf[Render], Root: true, Single: true, Independent: true,
 			Room: 10_000}},

@@ -209,7 +209,7 @@ type Rendered struct {
 	Screenshot string `cbor:"140,keyasint,omitempty"`
 	// that the document's own list has beside its HTML: of frames and shadow roots
 	Links []string `cbor:"14,keyasint,omitempty"`
-	// others that say nofollow, or that stand in a frame which does
+	// others that say nofollow, or that are in a frame which does
 	Unfollowed []string `cbor:"15,keyasint,omitempty"`
 }
 

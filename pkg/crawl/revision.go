@@ -76,7 +76,7 @@ type LeftOuts interface {
 	Release(ctx context.Context, job JobID, keys ...weburl.Key) error
 }
 
-// EpochOf is an epoch as it stands in messages and records: 0 is the first.
+// EpochOf is an epoch as it is in messages and records: 0 is the first.
 func EpochOf(e uint32) uint32 { return max(e, 1) }
 
 // Change is a setting that a revision changes.

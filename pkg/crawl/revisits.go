@@ -31,7 +31,7 @@ type Revisits interface {
 	States(ctx context.Context, job JobID, keys ...weburl.Key) ([]revisit.State, error)
 	// Due returns n pages at most whose bucket (revisit.Bucket) is that of a time or an earlier one, by bucket, and that
 	// mine accepts; nil accepts all. It does not take them away: they are returned again until they are put with another
-	// Due. What is put while it looks may be missing until the next call, and so may what stands behind thousands of pages
+	// Due. What is put while it looks may be missing until the next call, and so may what is behind thousands of pages
 	// that mine refuses.
 	Due(ctx context.Context, job JobID, by time.Time, n int, mine func(weburl.URL) bool) ([]Revisit, error)
 	// Each hands what is remembered of each page of a job to a function, in the order of the keys: the pages of a host

@@ -217,7 +217,7 @@ type Bodies interface {
 	Release(ctx context.Context, ref BodyRef) error
 }
 
-// Bodied is an event that carries a reference to a page's body. Who handles it may open the body; the runner of the
+// Bodied is an event that carries a reference to a page's body. Its handler may open the body; the runner of the
 // stages releases it.
 type Bodied interface {
 	Event

@@ -20,7 +20,7 @@ const (
 	kinds        = iota
 )
 
-// String returns the kind's name as it stands in crawl.log.
+// String returns the kind's name as it is in crawl.log.
 func (k Kind) String() string {
 	switch k {
 	case KindRobots:

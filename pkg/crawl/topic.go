@@ -176,7 +176,7 @@ func (r Relevance) P() float64 { return float64(max(r-1, 0)) / 1000 }
 // Low reports whether it is known to be off the topic.
 func (r Relevance) Low() bool { return r.Known() && r.P() < TopicLow }
 
-// String is the probability as it stands in records and logs.
+// String is the probability as it is in records and logs.
 func (r Relevance) String() string { return strconv.FormatFloat(r.P(), 'g', -1, 64) }
 
 // Weight is what a link of a page weighs, 1 to 9, where own is what a site rule says (0: nothing).

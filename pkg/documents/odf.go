@@ -23,7 +23,7 @@ func (p *pack) odf(c *collector) error {
 // odfText is where in the text the walk is.
 type odfText struct {
 	c     *collector
-	row   int // depth of table rows: their cells stand in one line
+	row   int // depth of table rows: their cells are in one line
 	notes notes
 }
 
@@ -65,7 +65,7 @@ func (o *odfText) end(name string) {
 	}
 }
 
-// notes are those of a paragraph, which stand within it and are written behind it.
+// notes are those of a paragraph, which are within it and are written behind it.
 type notes struct {
 	open   bool
 	before string // of the paragraph

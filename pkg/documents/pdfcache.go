@@ -58,7 +58,7 @@ func eachCached(dir string, yield func(name string)) {
 	})
 }
 
-// digestOf is the digest of a file as it stands beside it.
+// digestOf is the digest of a file as it is beside it.
 func digestOf(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

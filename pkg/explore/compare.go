@@ -178,7 +178,7 @@ func (c *Comparison) of(change Change) int64 {
 	return c.New + c.Gone + c.Changed + c.Touched
 }
 
-// page returns what stands behind a cursor, and the cursor behind that; nil: there is no more.
+// page returns what is behind a cursor, and the cursor behind that; nil: there is no more.
 func (p *pairing) page(change Change, c cursor, limit int) (rows []changed, next *cursor) {
 	for phase, list := range [][]changed{p.second, p.gone} {
 		from := 0

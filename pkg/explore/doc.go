@@ -9,6 +9,6 @@
 //  3. Answer within bounds: lists are paged by cursor, and a scan reads a limited number of rows and says how many.
 //  4. Give what was crawled as plain text, never as HTML. Long values are cut and marked as cut.
 //
-// The index is derived: it can be deleted, and is made again. How far it has read stands in the same transaction as
+// The index is derived: it can be deleted, and is made again. How far it has read is in the same transaction as
 // what it read, so it survives a kill at any instant.
 package explore

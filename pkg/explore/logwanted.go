@@ -10,7 +10,7 @@ import (
 )
 
 // certain are texts that a line of crawl.log has as they are if the filter matches it: to look for them costs a
-// hundredth of reading the line. What could stand there in another way, as "&" does in JSON, is left out.
+// hundredth of reading the line. What could be written in another way, as "&" in JSON, is left out.
 func (f *LogFilter) certain() (texts [][]byte) {
 	for _, text := range []string{f.Host, f.Verdict, f.Reason, f.Query} {
 		if text != "" && strings.Trim(text,

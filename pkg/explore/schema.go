@@ -19,7 +19,7 @@ const schemaMark = 0x57507378
 //	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth
 //	          and the state); how many records a language (L), type (T), status (S), what they are to others (C), or
 //	          a field (F)
-//	records   what lists show of a record, and where it stands in the file
+//	records   what lists show of a record, and where it is in the file
 //	vals      values of site fields
 //	valcounts how many records have a value
 //	sums      what a comparison asks of a record (sums.go), a row a batch; the last of a URL counts

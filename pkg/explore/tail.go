@@ -26,7 +26,7 @@ type tail struct {
 	behind bool  // what is of older generations is still to be deleted
 	size   int64 // of the file, when it was looked at last
 
-	// Off and gen as they stand in the index.
+	// Off and gen as they are in the index.
 	hadOff, hadGen int64
 }
 

@@ -78,7 +78,7 @@ type FieldFacet struct {
 
 // RecordWhole is everything stored about a page.
 type RecordWhole struct {
-	Record   json.RawMessage `json:"record"` // as it stands in pages.jsonl, but for links, versions, and what Cut names
+	Record   json.RawMessage `json:"record"` // as it is in pages.jsonl, but for links, versions, and what Cut names
 	Key      string          `json:"key"`
 	Cut      []string        `json:"cut,omitempty"`      // parts of it that were too long and are cut here: text, links, …
 	Links    []LinkState     `json:"links"`              // the first 200

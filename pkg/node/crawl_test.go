@@ -83,7 +83,7 @@ func crawlOpened(ctx context.Context, t *testing.T, l *node.Local) {
 	}
 }
 
-// pagesIn reads pages.jsonl; a URL that stands in it twice fails the test.
+// pagesIn reads pages.jsonl; a URL that is in it twice fails the test.
 func pagesIn(t *testing.T, dir string) map[string]*crawl.Record {
 	t.Helper()
 	pages := map[string]*crawl.Record{}

@@ -179,7 +179,7 @@ func learnInTheMiddle(t *testing.T, srv *fakeweb.Server, opt node.LocalOptions) 
 	crawlOpened(t.Context(), t, l)
 }
 
-// Who names examples to an engine gives texts: it reads no files for others, and fetches nothing out of turn.
+// Examples are given to an engine as texts: it reads no files for others, and fetches nothing out of turn.
 func TestAnEngineTakesTextsOnly(t *testing.T) {
 	srv := serve(t, fakeweb.Plain(1, 5))
 	for _, example := range []string{"/etc/passwd", "http://a.test/"} {

@@ -44,7 +44,7 @@ func (e *Engine) watch(ctx context.Context, j *engineJob) {
 }
 
 // noteEnd notes that a job has ended: nothing more of it is leased, also where a host of it may be asked again later.
-// Who stops the job meanwhile, or submits it again, has the last word.
+// A stop or a new submission of the job meanwhile has the last word.
 func (e *Engine) noteEnd(j *engineJob) {
 	if e.ended != nil {
 		e.ended(j.id)

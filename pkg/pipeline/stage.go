@@ -32,7 +32,7 @@ type Settler[In crawl.Event] interface {
 
 // Config says how a stage runs.
 type Config struct {
-	Name  string // fetcher, parser, …: it stands in ids, logs and metrics
+	Name  string // fetcher, parser, …: it is in ids, logs and metrics
 	Topic string // what it consumes
 	// Routes says where events go that are not for their own topics, by their types; see crawl.Stage.Routes.
 	Routes  map[reflect.Type]string

@@ -44,7 +44,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// SetLogLevel changes what stands in the log: debug, info, warn or error, and what is worse. Empty, or another word: as
+// SetLogLevel changes what is in the log: debug, info, warn or error, and what is worse. Empty, or another word: as
 // it was configured.
 func (p *Program) SetLogLevel(name string) {
 	level, err := p.Config.Log.level()

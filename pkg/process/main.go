@@ -83,7 +83,7 @@ func (c command) run(args []string, body Body) int {
 	case f.healthcheck:
 		err = probe(cfg.HTTP.Listen, f.ready)
 	case Execute(context.Background(), c.name, cfg, c.stderr, body) != nil:
-		return exitFailure // it stands in the log
+		return exitFailure // it is in the log
 	}
 	if err != nil {
 		return c.fail(exitFailure, err)

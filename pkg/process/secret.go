@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// mask stands where a secret was. It needs no escape in a URL.
+// mask is where a secret was. It needs no escape in a URL.
 const mask = "xxxxx"
 
 // Secret is a password. Printed, logged or marshalled it is masked; only Reveal gives it away.

@@ -115,7 +115,7 @@ type Result struct {
 	Cut     bool   // HTML was larger than Limits.HTML
 	// absolute URLs of the links in the document, its open shadow roots, and its frames of the same site
 	Links []string
-	// Unfollowed are others that say nofollow, or that stand in a frame which does; none with Request.Nofollow
+	// Unfollowed are others that say nofollow, or that are in a frame which does; none with Request.Nofollow
 	Unfollowed []string
 	Final      string // the document's URL in the end: scripts may change it
 	// Settled says what told that the page has settled: virtual (its own time has passed), frameless (so it has, but the

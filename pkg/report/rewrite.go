@@ -88,7 +88,7 @@ func standardRules(raw string, u weburl.URL) (rules []string) {
 	return rules
 }
 
-// authority is what stands between :// and the path.
+// authority is what is between :// and the path.
 func authority(text string) string {
 	_, rest, _ := strings.Cut(text, "://")
 	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
@@ -124,7 +124,7 @@ func pathParams(path string) (params []string) {
 	return params
 }
 
-// missing names the parameters whose names stand in before more often than in after.
+// missing names the parameters whose names occur in before more often than in after.
 func missing(before, after []string) (names []string) {
 	count := map[string]int{}
 	for _, p := range after {

@@ -9,7 +9,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
-// The scope of a crawl whose seeds stand in a list is that of the page that names a URL. What was not met yet is
+// The scope of a crawl whose seeds are in a list is that of the page that names a URL. What was not met yet is
 // judged as if a page of its own host named it: other rules bind it all the same.
 func TestWhatAListedCrawlDidNotMeet(t *testing.T) {
 	other := mustURL(t, "http://other.test/")

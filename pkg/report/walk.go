@@ -65,7 +65,7 @@ func (w *walk[T]) advance(first bool) error {
 	return nil
 }
 
-// take returns the entry under a key, and goes on behind it; nil if the stream does not stand there.
+// take returns the entry under a key, and goes on behind it; nil if the stream is not there.
 func (w *walk[T]) take(k weburl.Key) (*T, error) {
 	if !w.more || w.key != k {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 // StateSize is the length of a stored [State] in octets.
 const StateSize = 40
 
-// stateVersion is the format of stored states. It stands in the high half of the first octet; the kind is in the low
+// stateVersion is the format of stored states. It is in the high half of the first octet; the kind is in the low
 // half.
 const stateVersion = 1
 

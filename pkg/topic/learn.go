@@ -18,6 +18,6 @@ func Lesson(maxPages int) int {
 	return min(max(maxPages/seenPart, leastSeen), mostSeen)
 }
 
-// LinkText is what the text of a link counts beside the page that it stands in: a table of contents is about nothing,
+// LinkText is what the text of a link counts beside the page that it is in: a table of contents is about nothing,
 // and its links say where they lead.
 const LinkText = 0.9

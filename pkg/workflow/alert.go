@@ -17,7 +17,7 @@ type AlertRule struct {
 	For       string  `json:"for,omitempty" maxLength:"20" doc:"it fires when it has held for so long, as in 10m; empty: at once, of stalled 10m, of undelivered 15m"`
 	Severity  string  `json:"severity,omitempty" enum:"info,warning,critical" doc:"empty: warning"`
 	Repeat    string  `json:"repeat,omitempty" maxLength:"20" doc:"it is told again after so long, as in 4h; 0s: never; empty: 4h"`
-	// Channels are the names of those that it is sent to; none: it stands on the page alone.
+	// Channels are the names of those that it is sent to; none: it is on the page alone.
 	Channels []string  `json:"channels,omitempty" maxItems:"20"`
 	Silenced time.Time `json:"silenced_until,omitzero" doc:"nothing is sent before"`
 	Disabled bool      `json:"disabled,omitempty"`

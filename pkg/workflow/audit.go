@@ -11,7 +11,7 @@ import (
 // MaxAudits is how many entries of the audit log are kept, the latest: what strangers try must not fill the disk.
 const MaxAudits = 1_000_000
 
-// Audit is an entry of the audit log: who did what, or tried to. Secrets never stand in it.
+// Audit is an entry of the audit log: who did what, or tried to. Secrets never are in it.
 type Audit struct {
 	ID      int64           `json:"id"` // ascending
 	At      time.Time       `json:"at"`

@@ -44,7 +44,7 @@ func encode130(n [17]byte) string {
 	return crockford.EncodeToString(s[:])[:26]
 }
 
-// slugOf makes a slug of a text; empty where nothing of it can stand in one.
+// slugOf makes a slug of a text; empty where nothing of it can be in one.
 func slugOf(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {

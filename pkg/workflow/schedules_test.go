@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// at is a clock that stands at an instant.
+// at is a clock that stands still at an instant.
 func at(w *world, text string) {
 	w.Helper()
 	t, err := time.Parse("2006-01-02T15:04", text)

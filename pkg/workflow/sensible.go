@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// Sensible makes the source of a definition for a first crawl from one URL: its reasons stand in it as comments.
+// Sensible makes the source of a definition for a first crawl from one URL: its reasons are in it as comments.
 func Sensible(raw string) (source string, err error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {

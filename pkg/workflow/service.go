@@ -99,7 +99,7 @@ type EventFilter struct {
 	Last      bool
 }
 
-// Overrides change the definition for one execution; nil: as it stands there.
+// Overrides change the definition for one execution; nil: as it is there.
 type Overrides struct {
 	Version  int               `json:"version,omitempty"` // 0: the current one
 	Seeds    []string          `json:"seeds,omitempty"`

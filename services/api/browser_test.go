@@ -67,7 +67,7 @@ func (b *chromium) me() api.Me {
 }
 
 // People sign in with a browser, by an issuer: in the studio, which then has their role, and for the command "whirlpool
-// login". Who has no role is told so, and gets no session; who signs out has none any more.
+// login". A person without a role is told so, and gets no session; signing out ends it.
 func TestPeopleSignInWithABrowser(t *testing.T) {
 	harness.NeedBrowser(t)
 	w := newWorld(t)

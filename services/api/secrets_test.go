@@ -39,7 +39,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow/notify"
 )
 
-// jobSecrets are the secrets of a job, of its output and of channels of alerts. They stand in the environment of the
+// jobSecrets are the secrets of a job, of its output and of channels of alerts. They are in the environment of the
 // programs alone.
 var jobSecrets = map[string]string{"JOB_PASSWORD": "Jp7-hunter&=2%+geheim", "JOB_HEADER": "header-Zq9-secret",
 	"JOB_BEARER": "bearer-Ty5-secret",

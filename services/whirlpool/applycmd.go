@@ -133,7 +133,7 @@ func (d *applied) add(doc document) error {
 	return d.once(doc, "workflow "+head.ID.Value)
 }
 
-// once refuses what stands in the file already: each would take the place of the other, at every run.
+// once refuses what is in the file already: each would take the place of the other, at every run.
 func (d *applied) once(doc document, what string) error {
 	if first, again := d.lines[what]; again {
 		return fmt.Errorf("line %d: %s stands at line %d already: leave one of them", doc.line, what, first)

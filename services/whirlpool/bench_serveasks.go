@@ -22,7 +22,7 @@ type samplesOf struct {
 }
 
 // asksOf lists the requests of all pages: of the large execution that has ended, and where it matters of the one that
-// runs. They stand in studio/src/pages.
+// runs. They are in studio/src/pages.
 func (s *servedChild) asksOf(ctx context.Context, live crawl.JobID) ([]ask, error) {
 	v, err := s.samples(ctx, "big-1")
 	if err != nil {

@@ -21,7 +21,7 @@ type renewed struct {
 // told is how often a page asks again for figures that the stream tells of.
 const told = 2 * time.Second
 
-// openPages are the requests of the pages that people leave open beside a crawl: Live and Hosts. They stand in
+// openPages are the requests of the pages that people leave open beside a crawl: Live and Hosts. They are in
 // studio/src/pages: a component that repeats a request of another one repeats it once more.
 func openPages(id crawl.JobID) map[string][]renewed {
 	x := "/executions/" + string(id)

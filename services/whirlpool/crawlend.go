@@ -23,7 +23,7 @@ type crawlEnd struct {
 	tally    crawl.Tally
 	records  int64
 	finished bool
-	seeds    string // what stood in the list of seeds; empty: there was none
+	seeds    string // what was in the list of seeds; empty: there was none
 	until    bool   // --until ended it
 	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
 	began    time.Time

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The program of docs/plugins.md works as it stands there.
+// The program of docs/plugins.md works as it is there.
 func TestTheProgramOfTheDocs(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		if _, err := exec.LookPath("python3"); err != nil {

@@ -53,7 +53,7 @@ func (s *screen) renew(line func(columns int) string) {
 	fmt.Fprint(s.w, "\r\x1b[K\x1b[?7l"+cutColumns(line(columns-1), columns-1)+"\x1b[?7h")
 }
 
-// Write implements io.Writer: what is written stands above the line that renews itself.
+// Write implements io.Writer: what is written is above the line that renews itself.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

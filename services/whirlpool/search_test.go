@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 )
 
-// aWord is a long word of the text of a record that stands in a directory, and the URL of it.
+// aWord is a long word of the text of a record that is in a directory, and the URL of it.
 func aWord(t *testing.T, pages string) (word, url string) {
 	t.Helper()
 	for line := range strings.SplitAfterSeq(pages, "\n") {

@@ -80,7 +80,7 @@ func (f *seedFlags) apply(cmd *cobra.Command, job *crawl.Job) error {
 	return nil
 }
 
-// nameOfList is what a crawl is called whose seeds stand in a list.
+// nameOfList is what a crawl is called whose seeds are in a list.
 func nameOfList(list string) string {
 	if list == seedlist.Stdin {
 		return "stdin"
@@ -132,7 +132,7 @@ func (f *seedFlags) list(cmd *cobra.Command, job *crawl.Job) *seedlist.List {
 	}}
 }
 
-// countText says for people what stood in a list.
+// countText says for people what was in a list.
 func countText(name string, c *seedlist.Count) string {
 	text := fmt.Sprintf("%s: %d seeds of %d lines", listName(name), c.Seeds, c.Lines)
 	if c.Known > 0 {

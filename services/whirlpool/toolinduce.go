@@ -58,7 +58,7 @@ The exit status is 1 where a field was not found: the texts that are most like i
 	return cmd
 }
 
-// exampleFlag collects pages, and how many arguments stood before each: the arguments behind it are its values.
+// exampleFlag collects pages, and how many arguments were before each: the arguments behind it are its values.
 type exampleFlag struct {
 	set   *pflag.FlagSet
 	pages []string

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// boardExamples are the arguments of examples of the job board, by what stands before the name of a page.
+// boardExamples are the arguments of examples of the job board, by what is before the name of a page.
 func boardExamples(before string) []string {
 	return []string{"--example", before + "101.html", "title=Storage engineer", "company=Brackwater Systems", "skill=Go",
 		"skill=LSM trees", "skill=Patience with disks", "posted=2026-10-05", "remote=two days a week", "apply=/apply/101",

@@ -78,7 +78,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 	}
 }
 
-// What stands in a job file is named by its key, what flags set by the flag.
+// What is in a job file is named by its key, what flags set by the flag.
 func TestAFaultyJobFileNamesTheKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yml")
 	if err := os.WriteFile(file, []byte("seeds: [http://a.example/]\nmax_depth: -2\nmedia_types: [nonsense]\n"+

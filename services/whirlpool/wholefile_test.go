@@ -19,7 +19,7 @@ func TestExportReplacesFilesOnly(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		prepare func(t *testing.T, name string)
-		mode    os.FileMode // of what stands there afterwards
+		mode    os.FileMode // of what is there afterwards
 		behind  string      // file with the pages, beside it
 	}{
 		"nothing":         {func(*testing.T, string) {}, 0, "out.csv"},

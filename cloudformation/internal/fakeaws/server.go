@@ -50,7 +50,7 @@ type Server struct {
 	groups   map[string][]string       // of IAM: users
 	attached map[string][]string       // group → policies
 	policies map[string]*policy.Policy // by ARN
-	roles    map[string]*policy.Policy // by ARN: what stands in the role itself
+	roles    map[string]*policy.Policy // by ARN: what is in the role itself
 	calls    map[string]int            // service:Action → how often, to tell what was used
 	backward bool
 	boot     func(m *Machine) error // what a machine does at its start

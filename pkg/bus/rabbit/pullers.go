@@ -21,7 +21,7 @@ const (
 	maxPullers = 64
 	// otherChannels are those that own, declare, look and sweep: brokers can be set to allow few to a connection.
 	otherChannels = 4
-	// pullTurns is the number of locks that queues share. Who pulls from a queue has its lock, as the broker lets only
+	// pullTurns is the number of locks that queues share. A pull from a queue holds its lock, as the broker lets only
 	// one channel take from a queue at a time in the way that pulls do.
 	pullTurns = 64
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Names of the topology. The vhosts' own names and users stand in the addresses of a Config; these are the usual ones.
+// Names of the topology. The vhosts' own names and users are in the addresses of a Config; these are the usual ones.
 const (
 	SubsystemsVhost = "wh_subsystems_vhost"
 	SubsystemsUser  = "wh_subsystems_user"

@@ -13,7 +13,7 @@ import (
 // Hash says how a ring places its keys. It is a property of the ring, fixed at its creation.
 type Hash uint8
 
-// The hashes. Their numbers stand in stored tables.
+// The hashes. Their numbers are in stored tables.
 const (
 	// XXH3 is XXH3 with 64 bits and the ring's seed. Page authors cannot know the seed, so they cannot craft hosts that
 	// all belong to one node. But no range of it is a range of keys: a node that gets a virtual node has to look at

@@ -84,7 +84,7 @@ func (w *world) lease(name string, v int) {
 	}
 }
 
-// fold makes one table of all that nodes have said so far. Who reads it has to look.
+// fold makes one table of all that nodes have said so far. Its readers have to look.
 func (w *world) fold() {
 	var all []Done
 	for _, name := range sortedKeys(w.said, func(a, b string) bool { return a < b }) {

@@ -118,7 +118,7 @@ func (t *Table) Owner(key string) (*Node, error) {
 	return &t.nodes[i], nil
 }
 
-// Step is how far a virtual node's move is. Its numbers stand in stored tables.
+// Step is how far a virtual node's move is. Its numbers are in stored tables.
 type Step uint8
 
 // The steps of a move, in reverse order: after Handing comes Recovering, after that it is Settled.

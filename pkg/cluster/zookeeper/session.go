@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring/member"
 )
 
-// registration is what stands in the node of a registration.
+// registration is what is in the node of a registration.
 type registration struct {
 	Address string      `json:"address"`
 	Weight  ring.Weight `json:"weight"` // in thousandths

@@ -161,7 +161,7 @@ func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.
 	return count, err
 }
 
-// queueLists queues the seeds that do not stand in the job.
+// queueLists queues the seeds that are not in the job.
 func (c *Cluster) queueLists(ctx context.Context, s control.Submission, out *control.Submitted) (err error) {
 	if s.List != nil {
 		if out.List, err = c.queueList(ctx, out.Job, s.List); err != nil {

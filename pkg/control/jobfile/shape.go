@@ -15,7 +15,7 @@ const (
 	maxFaults = 100       // that are told
 )
 
-// checkShape refuses a file that is too much to be read into a job, and keys that stand in it twice.
+// checkShape refuses a file that is too much to be read into a job, and keys that are in it twice.
 func checkShape(data []byte) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -38,7 +38,7 @@ type shape struct {
 // size counts the parts of a part.
 func (s *shape) size(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode {
-		return 1 + s.parts[n.Alias] // an anchor stands before what names it; one that is in itself is refused elsewhere
+		return 1 + s.parts[n.Alias] // an anchor is before what names it; one that is in itself is refused elsewhere
 	}
 	if n.Kind == yaml.MappingNode {
 		s.keys(n)

@@ -1,6 +1,6 @@
 package secret
 
-// Masked stands in the place of a reference in a text that is only looked at.
+// Masked replaces a reference in a text that is only looked at.
 const Masked = "xxxxx"
 
 // Mask returns the text with Masked in the place of each reference to a variable.

@@ -1,4 +1,4 @@
-// Package secret resolves references to secrets. Jobs hold references, never the secrets: what stands in a job is
+// Package secret resolves references to secrets. Jobs hold references, never the secrets: what is in a job is
 // stored, logged and shown.
 //
 // A reference is file:PATH, which is the first line of a file, or a text with ${NAME}, which is an environment variable
@@ -111,7 +111,7 @@ func fromFile(path string) (string, error) {
 	return clean(strings.TrimSuffix(line, "\r"), filePrefix+path)
 }
 
-// clean refuses what can stand in no header field.
+// clean refuses what can be in no header field.
 func clean(value, what string) (string, error) {
 	if value == "" {
 		return "", fmt.Errorf("%s is empty", what)

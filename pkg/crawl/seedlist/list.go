@@ -23,7 +23,7 @@ type List struct {
 	Kind *crawl.Kind
 }
 
-// Count says how far a list was read, and what stood there.
+// Count says how far a list was read, and what was there.
 type Count struct {
 	Lines int  `json:"lines"` // that were read, empty ones and comments too
 	Seeds int  `json:"seeds"` // that were queued

@@ -13,14 +13,14 @@ type Piece struct {
 	Hit  bool   `json:"hit,omitempty"`
 }
 
-// A snippet has so many bytes, of which so many stand before its first hit. maxHits bounds how many are looked at.
+// A snippet has so many bytes, of which so many are before its first hit. maxHits bounds how many are looked at.
 const (
 	snippetBytes  = 200
 	snippetBefore = 60
 	maxHits       = 2_000
 )
 
-// hit is where a term stands in a text.
+// hit is where a term is in a text.
 type hit struct{ from, to, term int }
 
 // Snippet is the part of a text in which most terms of a query are found, with the hits marked. Line breaks and runs

@@ -26,7 +26,7 @@ func TestBlacklistRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// What stands in a list by itself is on the list.
+// What is in a list by itself is on the list.
 func FuzzParseBlacklist(f *testing.F) {
 	for _, s := range []string{"a.test", "# c\na.test # d", "http://a.test/x", "[::1]", "A.TEST.", "a.test:80",
 		"bücher.test", "\x00", "a b", "://"} {

@@ -40,7 +40,7 @@ func (r *Rules) judgeExtension(u weburl.URL) (reason, rule string) {
 	return "", ""
 }
 
-// extensionOf is what stands behind the last dot of the last segment of a path, in lower case; empty: there is none, or
+// extensionOf is what is behind the last dot of the last segment of a path, in lower case; empty: there is none, or
 // it cannot be one: a version number's, say.
 func extensionOf(u weburl.URL) string {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(u.Path()), "."))

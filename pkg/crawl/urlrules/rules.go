@@ -240,7 +240,7 @@ func (r *Rules) InScope(u weburl.URL) bool {
 	}
 }
 
-// Listed reports whether seeds stand in a list. They may be many, so their places are not kept: the scope of a page is
+// Listed reports whether seeds are in a list. They may be many, so their places are not kept: the scope of a page is
 // then that of the page that names it.
 func (r *Rules) Listed() bool { return r.job.Listed() }
 

@@ -79,7 +79,7 @@ var between = regexp.MustCompile(`[a-z][0-9]+[a-z]`)
 // rare are pairs and runs of letters that words hardly have.
 var rare = regexp.MustCompile(`q[^u]|[jvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjklmpqstvwxz][jqxz]|[bcdfghjklmnpqrstvwxz]{5}`)
 
-// random tells whether letters, capitals and figures stand in a name as no person puts them: css-1x8fa0q, a8FqZ,
+// random tells whether letters, capitals and figures are in a name as no person puts them: css-1x8fa0q, a8FqZ,
 // hXyZabc, ygrfzk.
 func random(w string) bool {
 	w = acronym.ReplaceAllString(w, "")

@@ -133,7 +133,7 @@ func paths(n *html.Node) (out []piece) {
 }
 
 // labelsOf are the labels before an element, each as the beginning of a selector, up to where the element lies in what
-// the label stands before.
+// the label is before.
 func labelsOf(n *html.Node) (out []piece) {
 	out = append(out, sentence(n)...)
 	for up, v := 0, n; v != nil && v.Type == html.ElementNode && up < 5 && len(out) < 3*maxLabels; up, v = up+1, v.Parent {
@@ -277,7 +277,7 @@ func says(tag, text string, isOwn bool) string {
 	return tag + ":" + how + "(" + elements.CSSString(text) + ")"
 }
 
-// sentence are the selectors of an element by the text that stands before it in what it lies in.
+// sentence are the selectors of an element by the text that is before it in what it lies in.
 func sentence(v *html.Node) []piece {
 	l, up := v.PrevSibling, v.Parent
 	for l != nil && (l.Type == html.CommentNode || l.Type == html.TextNode && strings.TrimSpace(l.Data) == "") {

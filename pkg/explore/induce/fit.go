@@ -142,7 +142,7 @@ func spaced(s string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(s), " ", `\s+`)
 }
 
-// surroundings are what stands before and behind the values in all texts, and whether that is nothing at all.
+// surroundings are what is before and behind the values in all texts, and whether that is nothing at all.
 func surroundings(pairs []pair) (before, behind string, starts, ends bool) {
 	starts, ends = true, true
 	for i, p := range pairs {
@@ -201,7 +201,7 @@ func commonSuffix(a, b string) string {
 // maxContext bounds what a pattern has around the value, in bytes.
 const maxContext = 24
 
-// leftContext is the end of what stands before all values: whole words, without figures.
+// leftContext is the end of what is before all values: whole words, without figures.
 func leftContext(s string) string {
 	from := len(s)
 	for from > 0 && len(s)-from < maxContext {
@@ -221,7 +221,7 @@ func leftContext(s string) string {
 	return strings.TrimLeft(s[from:], " ")
 }
 
-// rightContext is the beginning of what stands behind all values: its first word or mark.
+// rightContext is the beginning of what is behind all values: its first word or mark.
 func rightContext(s string) string {
 	kind := func(r rune) int {
 		switch {

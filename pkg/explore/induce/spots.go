@@ -125,7 +125,7 @@ func plainNumber(v string) string {
 	return typed("number", v)
 }
 
-// within is where a part stands in a text, between the ends of words; -1: nowhere.
+// within is where a part is in a text, between the ends of words; -1: nowhere.
 func within(text, part string) int {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)

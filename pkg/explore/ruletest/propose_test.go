@@ -20,7 +20,7 @@ const offer = `<!doctype html><html><head><meta property="og:title" content="Rö
 
 func goOn() error { return nil }
 
-// Who has gone is not counted for any longer.
+// Counting ends when its caller is gone.
 func TestCountingStops(t *testing.T) {
 	gone := errors.New("gone")
 	long := []byte(strings.Repeat("<i>x</i>", 5000))

@@ -12,7 +12,7 @@ import (
 // mark is the attribute by which an element in the marked copy of a page tells where its tag stands.
 const mark = "data-whirlpool-at"
 
-// place is where an element stands in the source: from its tag to the end of its end tag.
+// place is where an element is in the source: from its tag to the end of its end tag.
 type place struct{ start, end int }
 
 // places finds the places of the elements of a tree in its source. The parser of HTML tells none. So it reads a

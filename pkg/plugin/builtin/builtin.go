@@ -20,7 +20,7 @@ import (
 // Owner is the owner of the built-in plug-ins.
 const Owner = "builtin"
 
-// version is that of all of them. Who changes what one does gives it a number of its own beside the old one.
+// version is that of all of them. A change of what one does gets a number of its own beside the old one.
 const version = "1"
 
 // handler answers one call.

@@ -33,7 +33,7 @@ var executionID = lazily(`^[a-z0-9-]{1,64}$`)
 
 func atProvider() []plugin.Serves { return serving(nil, crawl.AtProvider) }
 
-// urls gives URLs that stand in the job.
+// urls gives URLs that are in the job.
 func urls() *builtin {
 	return &builtin{plugin.Descriptor{Name: "urls", Summary: "Gives URLs as seeds", Serves: atProvider(),
 		Config: object([]string{"urls"},

@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 // Unwrap returns what caused it.
 func (e *Error) Unwrap() error { return e.cause }
 
-// maxMessage bounds what an error tells: values of a page may stand in it.
+// maxMessage bounds what an error tells: values of a page may be in it.
 const maxMessage = 300
 
 // explain makes an Error of one of the language's.

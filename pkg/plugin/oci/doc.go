@@ -14,6 +14,6 @@
 //     as foreign bytes.
 //  3. [Registry.Publish] never changes what a version means, as far as a registry allows that.
 //
-// Who may read or write a registry stands in Docker's configuration ($DOCKER_CONFIG or ~/.docker/config.json, its
+// Docker's configuration says who may read or write a registry ($DOCKER_CONFIG or ~/.docker/config.json, its
 // helpers too), where `docker login` and its like write it; a password goes to its own host only.
 package oci

@@ -12,7 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
 
-// watched is a plug-in that fails once it was disabled. Who uses it does not close it: others may use it too.
+// watched is a plug-in that fails once it was disabled. Users do not close it: others may use it too.
 type watched struct {
 	plugin.Plugin
 	off atomic.Bool

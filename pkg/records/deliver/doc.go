@@ -1,7 +1,7 @@
 // Package deliver writes stored records into files that grow while a crawl runs.
 //
 // What a file holds depends on the records and on its settings alone: their rows, in the order in which they were
-// stored, each once. How far a file is stands in a note: up to where the records were read, and up to where the file
+// stored, each once. A note says how far a file is: up to where the records were read, and up to where the file
 // holds their rows. A step appends rows, syncs the file, and then stores the note; what a kill leaves behind the noted
 // length is cut, and made again, the same bytes. The note is kept where the store notes its records, so a power failure
 // that takes some of these back takes back the note as well.

@@ -16,7 +16,7 @@
 //     JSON object. Text comes from strangers, and spreadsheets run cells that begin with =, +, -, @, a tab or a
 //     carriage return as formulas; such text is preceded by an apostrophe (the advice of OWASP) unless Options.RawText
 //     says otherwise. Numbers stay as they are.
-//   - JSON Lines: the values as they stand in pages.jsonl. Without chosen columns, the lines themselves.
+//   - JSON Lines: the values as they are in pages.jsonl. Without chosen columns, the lines themselves.
 //   - Parquet (Zstandard): text, 64-bit integers, a timestamp in milliseconds, lists, and links as a list of structs.
 //     fields is a JSON text; so is field.NAME, unless its value is a text already, as its type may differ from page to
 //     page.

@@ -20,7 +20,7 @@ type Type struct {
 // Base is the type of one value.
 type Base string
 
-// The types of values. Text holds whatever fits no other, as it stands in the record.
+// The types of values. Text holds whatever fits no other, as it is in the record.
 const (
 	TextType    Base = "text"
 	NumberType  Base = "number"

@@ -13,7 +13,7 @@ type jsonlSink struct {
 	keys []jsonKey
 }
 
-// jsonKey is a column, with its name as it stands in the output.
+// jsonKey is a column, with its name as it is in the output.
 type jsonKey struct {
 	name, field string // field: of the site rule; "" for a key of the record
 	quoted      []byte
@@ -29,7 +29,7 @@ func newJSONL(out io.Writer, columns []column, _ Options) (sink, error) {
 	return s, nil
 }
 
-// write passes values on as they stand in the line: nothing is lost to a conversion.
+// write passes values on as they are in the line: nothing is lost to a conversion.
 func (s *jsonlSink) write(line []byte, _ *crawl.Record) error {
 	if len(s.keys) > 0 {
 		var err error

@@ -89,7 +89,7 @@ func (o Options) columns() ([]column, error) {
 
 const fieldPrefix = "field."
 
-// fieldPath is the other name of a field's column: where the field stands in a record.
+// fieldPath is the other name of a field's column: where the field is in a record.
 const fieldPath = "fields."
 
 func columnNamed(name string) (column, error) {

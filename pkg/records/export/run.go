@@ -24,7 +24,7 @@ type sink interface {
 	close() error
 }
 
-// Run reads records from in, as they stand in pages.jsonl, and writes those that opt asks for to out. n is the number
+// Run reads records from in, as they are in pages.jsonl, and writes those that opt asks for to out. n is the number
 // of rows written. After an error, out holds the rows before it; a Parquet file is then of no use.
 func Run(ctx context.Context, in io.Reader, out io.Writer, opt Options) (n int64, err error) {
 	if err := opt.Validate(); err != nil {

@@ -20,7 +20,7 @@ func hex64(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// linkText is the URL of a link, or what stood in the page in its place.
+// linkText is the URL of a link, or what was in the page in its place.
 func linkText(l *crawl.Link) string {
 	if l.URL.IsZero() {
 		return l.Raw

@@ -15,12 +15,12 @@
 // similarity, canonical, truncated, cut, epoch: the revision of the job by which the record was made, unless it is
 // the first, and visit: which of the visits of the URL it is of, unless it is the first.
 //
-// A record that was replaced may still stand in the file. Its first key is "was" in the place of "url", and the rest is
+// A record that was replaced may still be in the file. Its first key is "was" in the place of "url", and the rest is
 // as it was: IsReplaced. Readers pass over it.
 //
 //   - Times are RFC 3339 in UTC with milliseconds.
 //   - digest is "sha256:" and 64 hexadecimal digits, or "" when there is none; simhash is 16 hexadecimal digits.
-//   - A link is {"url", "rel", "text", "weight"}; all but url only when set. url is the text as it stood in the page
+//   - A link is {"url", "rel", "text", "weight"}; all but url only when set. url is the text as it was in the page
 //     where it names nothing that can be crawled.
 //   - fields is an object from a field's name to its value: a string, number, boolean, null or a list of them. Of
 //     several fields with one name the first stands.

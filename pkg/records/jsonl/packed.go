@@ -56,7 +56,7 @@ func newUnpacker() *zstd.Decoder {
 	return d
 }
 
-// Pack appends a line as it stands in pages.jsonl.zst.
+// Pack appends a line as it is in pages.jsonl.zst.
 func Pack(dst, line []byte) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, PackedHead)...)

@@ -123,7 +123,7 @@ func appendLink(dst []byte, l *crawl.Link) []byte {
 	return append(dst, '}')
 }
 
-// AppendFields appends fields to dst as they stand in a record: an object from name to value.
+// AppendFields appends fields to dst as they are in a record: an object from name to value.
 func AppendFields(dst []byte, fields []crawl.Field) []byte {
 	dst = append(dst, '{')
 	open := len(dst)

@@ -7,7 +7,7 @@
 //  2. Give each a file name: host, path and query of its URL, made safe (see name.go). URLs whose files would be one on
 //     any usual file system get different ones, and the names do not depend on the order of the crawl.
 //  3. Write the files. In pages and style sheets, references to what has a file lead there, over redirects, relative to
-//     the file they stand in; all others become absolute. These and scripts become UTF-8. Everything else is copied.
+//     the file they are in; all others become absolute. These and scripts become UTF-8. Everything else is copied.
 //
 // Nothing is written outside of the directory, whatever URLs and answers are.
 package mirror

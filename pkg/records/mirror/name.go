@@ -54,7 +54,7 @@ func withEnding(name, media string) string {
 }
 
 // plainName is the name that a URL's file has if no other wants it: host and port, the path, and behind an @ the query,
-// as wget has it where ? cannot stand in names.
+// as wget has it where ? cannot be in names.
 func plainName(u weburl.URL, media string) string {
 	segments := strings.Split(strings.TrimPrefix(u.Path(), "/"), "/")
 	last := len(segments) - 1
@@ -189,7 +189,7 @@ type names struct {
 	taken map[string]bool
 }
 
-// newNames notes the directories of all plain names, as a file must not stand where one is to be.
+// newNames notes the directories of all plain names, as a file must not be where one is to be.
 func newNames(plain []string) *names {
 	n := &names{dirs: map[string]bool{}, taken: map[string]bool{folded(partName): true}}
 	for _, p := range plain {

@@ -57,7 +57,7 @@ func (r *rewriter) file(body []byte) []byte {
 	return marked(out)
 }
 
-// each returns what is to stand in the place of a reference.
+// each returns what is to be in the place of a reference.
 func (r *rewriter) each(ref refs.Ref) string {
 	raw := strings.TrimSpace(ref.URL)
 	if ref.Kind == refs.Base {
@@ -110,7 +110,7 @@ func relativePath(dir, file string) string {
 }
 
 // escapePath makes a path of a file system a relative reference: whatever has a meaning in URLs is encoded, and a colon
-// cannot stand in the first name, as names have none.
+// cannot be in the first name, as names have none.
 func escapePath(p string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/+,=@"
 	var b strings.Builder

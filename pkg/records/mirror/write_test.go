@@ -200,7 +200,7 @@ func TestNothingOutsideOfTheDirectory(t *testing.T) {
 	}
 }
 
-// Queries are in the encoding of the page or style sheet that they stand in, as the crawl fetched them.
+// Queries are in the encoding of the page or style sheet that they are in, as the crawl fetched them.
 func TestQueriesInOtherEncodings(t *testing.T) {
 	page := "<a href='/s?q=\xe9#\xe9'>\xe4</a><img src='/i?n=\xe9'><style>p{background:url(/i?n=\xe9)}</style><a " +
 		"href='//b.test/?\xe9'>"

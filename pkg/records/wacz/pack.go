@@ -72,7 +72,7 @@ func (p *pack) write(name string, method uint16, content []byte) error {
 }
 
 // store puts the first n bytes of a file of the archive into the package as they are. It is read twice, so that its
-// checksum stands before it: readers need not know the format's later forms.
+// checksum is before it: readers need not know the format's later forms.
 func (p *pack) store(ctx context.Context, name, file string, n int64) error {
 	f, err := os.Open(file)
 	if err != nil {

@@ -22,7 +22,7 @@
 // # Digests
 //
 // WARC-Block-Digest and WARC-Payload-Digest are SHA-256 in hexadecimal. Many archives use SHA-1 in base32; SHA-1 is
-// broken, and the payload digest of ours is the text that stands in pages.jsonl, so that the two can be joined.
+// broken, and the payload digest of ours is the text that is in pages.jsonl, so that the two can be joined.
 //
 // # Revisits
 //

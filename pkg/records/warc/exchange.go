@@ -56,7 +56,7 @@ func (e *encoder) conversion(x *crawl.Exchange, digest crawl.Digest) error {
 	})
 }
 
-// response makes the response or revisit record; its HTTP header stands in e.http.
+// response makes the response or revisit record; its HTTP header is in e.http.
 func (e *encoder) response(x *crawl.Exchange, c capture, digest crawl.Digest, orig *capture) *record {
 	r := &record{kind: "response", contentType: typeResponse, id: c.id, date: c.date, head: e.http, body: x.Body}
 	payload, truncated := digest.String(), truncation(x.Truncated)

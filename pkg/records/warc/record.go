@@ -30,7 +30,7 @@ func idOf(random crawl.Capture) (id recordID) {
 	return id
 }
 
-// append appends the id as it stands in a header: <urn:uuid:…>.
+// append appends the id as it is in a header: <urn:uuid:…>.
 func (id recordID) append(b []byte) []byte {
 	b = append(b, "<urn:uuid:"...)
 	for i, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {

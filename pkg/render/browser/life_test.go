@@ -74,7 +74,7 @@ func mentions(dir string) (pids []int) {
 	return pids
 }
 
-// Who is not root may render too, where user namespaces are allowed.
+// Users other than root may render too, where user namespaces are allowed.
 func TestUnprivileged(t *testing.T) {
 	needBrowser(t)
 	if os.Getuid() != 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
 )
 
-// Who answers what a page asks for.
+// What answers the requests of a page.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

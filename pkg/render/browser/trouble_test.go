@@ -174,7 +174,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Who renders the page is killed: the render ends at once, and the next page is rendered.
+// A process that renders the page is killed: the render ends at once, and the next page is rendered.
 func TestKilled(t *testing.T) {
 	c := started(t, Config{})
 	for name, whom := range map[string]func() []int{

@@ -80,7 +80,7 @@ func Look(p Page) Seen {
 	return seen
 }
 
-// reader gathers what stands in a page.
+// reader gathers what is in a page.
 type reader struct {
 	site             string // of the page
 	own              bool   // a script lies on it

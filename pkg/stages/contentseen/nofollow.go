@@ -14,7 +14,7 @@ func marked(job *crawl.Job, d *crawl.Document, links []crawl.Link) []crawl.Link 
 	if !d.NoFollow || job.IgnoreMeta {
 		return links
 	}
-	out := slices.Clone(links) // the record has them as they stand in the page
+	out := slices.Clone(links) // the record has them as they are in the page
 	for i := range out {
 		if l := &out[i]; !l.NoFollow() {
 			l.Rel = strings.TrimLeft(l.Rel+" nofollow", " ")

@@ -36,7 +36,7 @@ func observe(job *crawl.Job, d *crawl.Document) *crawl.Observed {
 const softText = 500
 
 // saysNothing reports whether a page is a "not found" whose status says otherwise, where many pages of its host have
-// its sum: it has a few words, and nothing stands in it that sums leave out. "Item 12" and "Item 13" have one sum, and
+// its sum: it has a few words, and nothing is in it that sums leave out. "Item 12" and "Item 13" have one sum, and
 // are two pages; "Error 404" is none. A page without any text may be a picture, or be made by scripts.
 func saysNothing(d *crawl.Document) bool {
 	if len(d.Text) >= softText || strings.TrimSpace(d.Text) == "" {

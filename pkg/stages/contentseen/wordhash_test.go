@@ -47,7 +47,7 @@ func TestLanesTellLettersAndDigits(t *testing.T) {
 	}
 }
 
-// Each word stands at each place of the eight bytes that are looked at together, and of the text's end.
+// Each word is at each place of the eight bytes that are looked at together, and of the text's end.
 func TestWordsAtEveryPlace(t *testing.T) {
 	for _, word := range []string{"A", "Bc", "abcdefg", "ABCDEFGH", "abcdefghi", "aBcdefghijklmnO", "abcdefghijklmnop",
 		"abcdefghijklmnopq", "é", "abcé", "abcdefgé", "abcdefghé", "abcdefghijklmnopé", "網絡", "ab網絡"} {

@@ -78,7 +78,7 @@ func (h *Handler) archive(ctx context.Context, a *attempt, b *body) error {
 }
 
 // archivedHeader makes an answer's header fit the body that is archived, which is decoded: a reader of the archive
-// would otherwise decode it again. Content-Encoding and Content-Length are those of the body as it stands there, and
+// would otherwise decode it again. Content-Encoding and Content-Length are those of the body as it is there, and
 // what the server sent is kept under X-Archive-Orig- names. net/http has removed Transfer-Encoding.
 func archivedHeader(answer *Answer, n int) http.Header {
 	h := answer.Header.Clone()

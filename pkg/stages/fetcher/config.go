@@ -15,7 +15,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 )
 
-// Config says how the fetcher reaches the web. What concerns a single job stands in the job.
+// Config says how the fetcher reaches the web. What concerns a single job is in the job.
 type Config struct {
 	Proxy           string         // URL of an http, https or socks5 proxy; empty: none. The environment is not consulted
 	AllowPrivate    bool           // permit loopback, private and other addresses that are not public

@@ -41,7 +41,7 @@ func newDialer(dns Resolver, allowPrivate bool) *dialer {
 	return d
 }
 
-// control stands between the choice of an address and the connection to it.
+// control is between the choice of an address and the connection to it.
 func (d *dialer) control(ctx context.Context, network, address string, conn syscall.RawConn) error {
 	if !d.allowPrivate {
 		if err := netguard.Control(ctx, network, address, conn); err != nil {

@@ -16,7 +16,7 @@
 // It never follows a redirect, never repeats a request by itself, keeps no cookies, and never asks a proxy that the
 // configuration does not name.
 //
-// Who makes the request is a [Client]: over HTTP unless another is given, a browser that renders, say. A client has
+// A [Client] makes the request: over HTTP unless another is given, a browser that renders, say. A client has
 // answers from somewhere; duties 1, 2, 4, 5 and 6 are the handler's for every client.
 //
 // # What is asked for

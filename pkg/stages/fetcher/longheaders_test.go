@@ -8,7 +8,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Headers that are as long as limits.max_header lets them be do not stand in crawl.log as they are.
+// Headers that are as long as limits.max_header lets them be are not in crawl.log as they are.
 func TestLongHeadersAreCut(t *testing.T) {
 	long := strings.Repeat("x", 200<<10)
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

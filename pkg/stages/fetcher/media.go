@@ -27,7 +27,7 @@ func isVague(media string) bool {
 }
 
 // maxContentType bounds what is read of a Content-Type: a type and a subtype have 127 characters each (RFC 6838,
-// section 4.2), parameters have the rest. Some servers send 200 KB, which would stand in crawl.log and in the record.
+// section 4.2), parameters have the rest. Some servers send 200 KB, which would be in crawl.log and in the record.
 const maxContentType = 1 << 10
 
 // typeOf is the Content-Type of an answer as the server gives it, cut.

@@ -11,7 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// personal returns what stands in the header of a request besides what all jobs send; nil: nothing. A secret that
+// personal returns what is in the header of a request besides what all jobs send; nil: nothing. A secret that
 // cannot be read is a Fault; another error is a fault of ours.
 func (h *Handler) personal(ctx context.Context, job *crawl.Job, u weburl.URL, withCookies bool) (http.Header, error) {
 	var id *identity

@@ -97,7 +97,7 @@ func isEmail(contact string) bool {
 	return at > 0 && at < len(contact)-1 && !strings.ContainsAny(contact, "/ ") && isFieldValue(contact)
 }
 
-// isFieldValue reports whether s can stand in a header: a validator that a server once sent may not.
+// isFieldValue reports whether s can be in a header: a validator that a server once sent may not.
 func isFieldValue(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == 0x7f {

@@ -7,7 +7,7 @@ import (
 )
 
 // Assets are fetched when the page budget of their job is spent: their pages were. So the pages that wait then are set
-// aside, else they would stand before the assets in the queues of their hosts, and the job has ended when nothing but
+// aside, else they would be before the assets in the queues of their hosts, and the job has ended when nothing but
 // those is left. Where a bound of the job is met (crawl.Bounds) assets wait as well.
 
 // assetsLeft reports whether something of a job that has spent its page budget may be an asset to fetch. mu is held.

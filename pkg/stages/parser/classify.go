@@ -3,7 +3,7 @@ package parser
 import "strings"
 
 // The classifier keeps the blocks that are the page's main text. It knows of a block what one pass could see: its
-// words, how many of them are links, what it is, and where it stands in the outline. The thresholds of link density
+// words, how many of them are links, what it is, and where it is in the outline. The thresholds of link density
 // follow Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features" (WSDM 2010); that the
 // element around most of the prose is the place to look in is an idea of Readability's. Regions, kinds of blocks, runs
 // of links and lists of teasers are ours, tuned on the training families of pkg/testkit/textpages, on the pages of

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	besides       = 0.1  // share of the text of an element that may stand beside the main text
+	besides       = 0.1  // share of the text of an element that may be beside the main text
 	besidesManual = 0.02 // the same in a manual
 	linkColumn    = 0.3  // share of an element's words that are links if it is a column beside the text
 	linkBox       = 0.5  // share that makes an element a box of links

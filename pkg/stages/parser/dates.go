@@ -49,7 +49,7 @@ var months = func() map[string]time.Month {
 	return all
 }()
 
-// dateWords may stand between the parts of a date.
+// dateWords may be between the parts of a date.
 var dateWords = map[string]bool{"de": true, "del": true, "of": true, "at": true, "the": true, "um": true, "uhr": true,
 	"le": true, "à": true, "alle": true, "às": true, "den": true, "kl": true, "om": true, "г": true, "года": true,
 	"р": true, "r": true, "в": true, "o": true, "klo": true}

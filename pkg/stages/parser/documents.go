@@ -18,7 +18,7 @@ const (
 	FieldPages    = "pages"
 )
 
-// tagDocument is the tag of a link that stands in a document.
+// tagDocument is the tag of a link that is in a document.
 const tagDocument = "document"
 
 // UseOpener has documents opened that are no pages, as the job says. Call it before the first Handle.

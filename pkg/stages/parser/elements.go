@@ -48,7 +48,7 @@ const (
 type trait struct {
 	block bool // a block of text ends where it starts and ends
 	push  bool // goes on the stack
-	veil  bool // stands within a line, and may be hidden there: see veil
+	veil  bool // is within a line, and may be hidden there: see veil
 	kind  kind
 	flags flags
 }
@@ -146,7 +146,7 @@ func (p *pass) pop(t htmlscan.Tag) {
 		return
 	}
 	if top := &p.stack[len(p.stack)-1]; t == htmlscan.Noscript && top.tag == t && top.start <= p.cur.start {
-		p.endBlock() // it stood between blocks; within a paragraph it breaks no line
+		p.endBlock() // it was between blocks; within a paragraph it breaks no line
 	} else if top.opens && t == htmlscan.Button {
 		p.endQuestion()
 	}

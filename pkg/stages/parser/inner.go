@@ -10,7 +10,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// maxInner is how deep documents are read that stand in the srcdoc attributes of frames.
+// maxInner is how deep documents are read that are in the srcdoc attributes of frames.
 const maxInner = 3
 
 // innerLinks adds the links and assets of the documents in srcdoc attributes. Without a base of their own they have

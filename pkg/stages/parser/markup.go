@@ -144,7 +144,7 @@ func (p *pass) markup(pieces []piece, keep []bool, limit int) (doc []byte, full 
 	return doc, false
 }
 
-// besideText reports whether an image stands in the main text: before or behind a block of it, among the same elements.
+// besideText reports whether an image is in the main text: before or behind a block of it, among the same elements.
 func (p *pass) besideText(x *piece, keep []bool) bool {
 	if x.flags&(hidden|boilerplate) != 0 {
 		return false

@@ -29,7 +29,7 @@ func (m *metaAttrs) read(s *htmlscan.Scanner) {
 	}
 }
 
-// onHead handles the elements that mostly stand in the head, and those that are links without content.
+// onHead handles the elements that mostly are in the head, and those that are links without content.
 func (p *pass) onHead(t htmlscan.Tag) {
 	if p.open[htmlscan.Template] > 0 && t != htmlscan.Area && t != htmlscan.Frame {
 		return // what a template holds says nothing of the document (HTML Standard, 4.12.3)

@@ -11,7 +11,7 @@ import (
 type Options struct {
 	MaxLinks  int // links
 	MaxText   int // bytes of main text
-	MaxURL    int // bytes of a link as it stands in the page; a longer one is left out
+	MaxURL    int // bytes of a link as it is in the page; a longer one is left out
 	MaxAssets int // images and the like
 	// GuessLang says to guess the language from the text where the page does not declare it.
 	GuessLang bool

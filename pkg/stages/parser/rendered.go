@@ -44,7 +44,7 @@ func ofItsOwn(d *crawl.Document, body []byte) {
 	}
 }
 
-// addLinksOfRender adds the links that a browser found beside those that stand in the HTML: of shadow roots and frames,
+// addLinksOfRender adds the links that a browser found beside those that are in the HTML: of shadow roots and frames,
 // and what scripts put together. Those that say nofollow, or whose frame does, are marked.
 func addLinksOfRender(d *crawl.Document) {
 	known := make(map[weburl.URL]bool, len(d.Links))

@@ -75,7 +75,7 @@ func (s *selection) typed(f *field, raw []byte) any {
 	return nil
 }
 
-// jsonValue is a string, a number or a bool; of an object or array its text, as it stands there without white space.
+// jsonValue is a string, a number or a bool; of an object or array its text, as it is there without white space.
 func (s *selection) jsonValue(raw []byte) any {
 	var v any
 	switch raw[0] {

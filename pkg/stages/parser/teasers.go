@@ -57,7 +57,7 @@ func (j *judge) markTeasers() {
 	end()
 }
 
-// alike says whether two titles stand in the same kind of place.
+// alike says whether two titles are in the same kind of place.
 func (j *judge) alike(a, b *block) bool {
 	return a.kind == b.kind && j.nodes[a.node].name == j.nodes[b.node].name
 }

@@ -9,7 +9,7 @@ const (
 	boxShare    = 0.25 // an element with a smaller share of the prose belongs to its heading as a whole
 )
 
-// markTopics marks what stands under headings that announce other pages, comments and the like.
+// markTopics marks what is under headings that announce other pages, comments and the like.
 func (j *judge) markTopics() {
 	before := int32(0) // words of prose
 	for i := range j.blocks {

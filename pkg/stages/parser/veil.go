@@ -76,7 +76,7 @@ func hiddenHint(val []byte) flags {
 	return hidden
 }
 
-// unseen says whether the text that comes is not shown, and stands within a line: behind a veil or in a picture.
+// unseen says whether the text that comes is not shown, and is within a line: behind a veil or in a picture.
 func (p *pass) unseen() bool { return p.veil.depth > 0 || p.open[htmlscan.Svg] > 0 }
 
 // veiledText keeps what a link says that shows no other text.

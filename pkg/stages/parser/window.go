@@ -69,7 +69,7 @@ func foldSpace(s string) string {
 	return b.String()
 }
 
-// sameGlue reports whether what stands between two words in a text is that of a keyword.
+// sameGlue reports whether what is between two words in a text is that of a keyword.
 func sameGlue(between, glue string) bool {
 	const near = 200 // bytes; a keyword has no more
 	return len(between) <= near && foldSpace(between) == glue

@@ -108,7 +108,7 @@ func (l *wordlist) candidates(word string, buf []byte) []*keyword {
 	return l.first[string(buf[:len(word)])]
 }
 
-// at reports whether the keyword stands where its first word is, and where it ends.
+// at reports whether the keyword is where its first word is, and where it ends.
 func (k *keyword) at(text string, start, stop int) (end int, ok bool) {
 	if !strings.HasSuffix(text[:start], k.lead) {
 		return 0, false

@@ -7,7 +7,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/urlrules"
 )
 
-// judgeByPage says why a link is not to be followed because of the page, sitemap or robots.txt that it stands in.
+// judgeByPage says why a link is not to be followed because of the page, sitemap or robots.txt that it is in.
 func judgeByPage(r *urlrules.Rules, in *crawl.Links, t *crawl.Task, l *crawl.Link,
 	strangers *int) (reason, rule string) {
 	if reason = judgeSitemap(r, in, t, l, strangers); reason == "" && offTopic(r, in, t, l) {

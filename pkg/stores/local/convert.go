@@ -180,7 +180,7 @@ func (s *Store) leftOutOfLog(ctx context.Context, job crawl.JobID) error {
 	return s.urls.keepAll(ctx, job, list)
 }
 
-// excludedInLog stands in every line of a URL that was left out.
+// excludedInLog is in every line of a URL that was left out.
 var excludedInLog = []byte(`"excluded"`)
 
 // keepAll keeps what it takes to judge URLs again, of those that are left out.

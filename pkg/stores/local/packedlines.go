@@ -27,7 +27,7 @@ func newPackedLines(f io.Reader, name string) *packedLines {
 	return &packedLines{r: bufio.NewReaderSize(f, 1<<18), name: name}
 }
 
-// next returns the next unit and its line; what stands between units, or is damaged, is a unit whose line is itself.
+// next returns the next unit and its line; what is between units, or is damaged, is a unit whose line is itself.
 // They are valid until it is called again. The error at the end is io.EOF.
 func (l *packedLines) next() (unit, line []byte, err error) {
 	if cap(l.unit) > maxPooledLine {
@@ -75,7 +75,7 @@ func (l *packedLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// eachPacked calls use for each unit of a file, and for what stands between them.
+// eachPacked calls use for each unit of a file, and for what is between them.
 func eachPacked(ctx context.Context, f io.Reader, name string, use func(at int64, unit, line []byte) error) error {
 	lines := newPackedLines(f, name)
 	for at := int64(0); ; {
@@ -103,7 +103,7 @@ func readUpTo(r io.Reader, dst []byte, n int) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// readJunk appends what stands before the next unit.
+// readJunk appends what is before the next unit.
 func readJunk(r *bufio.Reader, dst []byte) ([]byte, error) {
 	for len(dst) < maxJunk {
 		head, err := r.Peek(jsonl.PackedHead)

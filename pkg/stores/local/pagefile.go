@@ -14,7 +14,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// The file of records is pages.jsonl, or pages.jsonl.zst where records are compressed. What stands in it for a record
+// The file of records is pages.jsonl, or pages.jsonl.zst where records are compressed. What is in it for a record
 // is called its unit: its line, or its packed line. Places of the index, lengths and checksums are those of units.
 const packedName = pagesName + ".zst"
 
@@ -77,7 +77,7 @@ func remove(name string) error {
 // Name is the name of the file of records.
 func (p *Pages) Name() string { return p.file.Name() }
 
-// unit appends what stands in the file for a line.
+// unit appends what is in the file for a line.
 func (p *Pages) unit(dst, line []byte) []byte {
 	if p.packed {
 		return jsonl.Pack(dst, line)

@@ -54,7 +54,7 @@ func openQueues(s *Store) (*Queues, error) {
 	return qs, errors.Join(err, it.Close())
 }
 
-// find notes the queue whose first task it stands on, and moves it to the next queue's.
+// find notes the queue whose first task it is on, and moves it to the next queue's.
 func (qs *Queues) find(it iterator, holes map[string]uint64) (more bool, err error) {
 	name, first, err := splitQueueKey(it.Key())
 	if err != nil {
@@ -221,7 +221,7 @@ func (qs *Queues) read(q *queue, n int, yield func(seq uint64, value []byte) err
 		next++
 		n--
 	}
-	switch { // next must not stand on a hole
+	switch { // next must not be on a hole
 	case ok && q.holes > 0:
 		next = binary.BigEndian.Uint64(it.Key()[prefix:])
 	case !ok:

@@ -183,7 +183,7 @@ func (p *Pages) replacedBy(b *pageBatch) (at []int64, err error) {
 	return at, nil
 }
 
-// finishMarks does step 4, if there are notes. Who calls it while the store is open holds turn and moving.
+// finishMarks does step 4, if there are notes. While the store is open its callers hold turn and moving.
 //
 //nolint:contextcheck // marks once begun are finished
 func (p *Pages) finishMarks() error {

@@ -109,7 +109,7 @@ func wantCount(t *testing.T, s *Store, want int64) {
 	}
 }
 
-// More lines than an audit holds in memory stand before the last.
+// More lines than an audit holds in memory are before the last.
 func TestARecordThatWasReplacedOften(t *testing.T) {
 	s := visited(t, t.TempDir(), 1, maxCopies+20)
 	wantTitles(t, s, maxCopies+19, fmt.Sprintf("0.%d", maxCopies+19))

@@ -17,7 +17,7 @@ import (
 
 // Revisits is what is remembered of pages between their visits: for each page its state, and beside it, if it is due
 // at some time, an entry in the bucket of that time, with the state once more and the URL. The order of the entries
-// is that of time, so what is due stands in front and is read at one go; within a bucket it is that of the URLs'
+// is that of time, so what is due is in front and is read at one go; within a bucket it is that of the URLs'
 // keys. Both are written in one batch, so they agree.
 type Revisits struct {
 	s *Store

@@ -33,7 +33,7 @@ func newURLs(s *Store) *URLs { return &URLs{s: s, filter: newURLFilter(), now: t
 // URLs returns the URL set and ledger.
 func (s *Store) URLs() *URLs { return s.urls }
 
-// slot is one URL of a call: where it stood in the call's arguments, its key, and its entry before and after.
+// slot is one URL of a call: where it was in the call's arguments, its key, and its entry before and after.
 type slot struct {
 	key    urlKey
 	arg    int
@@ -96,7 +96,7 @@ func (u *URLs) Exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 	return u.answer(ctx, job, len(excl), func(i int) weburl.Key { return excl[i].URL.Key() }, exclude)
 }
 
-// answer asks decide about each of n URLs once; a URL that stands in the call again is Known.
+// answer asks decide about each of n URLs once; a URL that is in the call again is Known.
 func (u *URLs) answer(ctx context.Context, job crawl.JobID, n int, key func(i int) weburl.Key,
 	decide func(*slot) crawl.Claimed) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, n)

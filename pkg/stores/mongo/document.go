@@ -255,7 +255,7 @@ func (w *builder) scalar(key string, v any) {
 	}
 }
 
-// nameEscapes are the characters that must not stand in a key; "%" is one, so that names can be told from their
+// nameEscapes are the characters that must not be in a key; "%" is one, so that names can be told from their
 // escapes.
 var nameEscapes = strings.NewReplacer("%", "%25", ".", "%2E", "\x00", "%00")
 

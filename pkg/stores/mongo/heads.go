@@ -39,7 +39,7 @@ func headOf(doc bson.Raw) (h crawl.RecordHead) {
 	return h
 }
 
-// asideSuffix stands behind the name of the collection into which records of a job are set aside.
+// asideSuffix is behind the name of the collection into which records of a job are set aside.
 const asideSuffix = ".aside"
 
 // SetAside moves the record under a key into a collection beside the job's, and returns the name of that; "" if there

@@ -18,7 +18,7 @@ type life struct {
 	n   uint32
 }
 
-// name stands behind the prefix of the names of its collections. The id of a job has no dot.
+// name is behind the prefix of the names of its collections. The id of a job has no dot.
 func (l life) name() string {
 	if l.n == 0 {
 		return string(l.job)

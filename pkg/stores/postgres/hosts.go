@@ -69,7 +69,7 @@ func (h *Hosts) PutHosts(ctx context.Context, hosts ...crawl.Host) error {
 	last := make(map[string][]byte, len(hosts)) // of records of one host the last counts
 	for _, host := range hosts {
 		key := host.Key
-		host.Key = "" // it stands in its column, and may be no text that the codec takes
+		host.Key = "" // it is in its column, and may be no text that the codec takes
 		record, err := crawl.EncodeValue(&host)
 		if err != nil {
 			return crawl.Permanent(fmt.Errorf("record of host %s: %w", key, err))

@@ -32,7 +32,7 @@ func claimantOf(id crawl.MessageID) int64 { return int64(binary.BigEndian.Uint64
 // batch is the distinct keys of a call, sorted, as columns for unnest. Sorted rows are locked in the same order by
 // every statement, so that statements wait for each other and never in a circle.
 type batch struct {
-	arg    []int // where each key stood in the call's arguments: the first place
+	arg    []int // where each key was in the call's arguments: the first place
 	keys   []weburl.Key
 	hosts  []int64
 	hashes pgtype.FlatArray[pgtype.UUID]
@@ -57,7 +57,7 @@ func makeBatch(n int, key func(i int) weburl.Key) *batch {
 	return b
 }
 
-// column takes what stands at the batch's places of the call's arguments.
+// column takes what is at the batch's places of the call's arguments.
 func column[T any](b *batch, at func(arg int) T) []T {
 	out := make([]T, len(b.arg))
 	for i, a := range b.arg {

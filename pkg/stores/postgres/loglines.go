@@ -125,7 +125,7 @@ func (l *AttemptLog) lines(ctx context.Context, job crawl.JobID, s crawl.LogSele
 	return horizon, err
 }
 
-// lateBlocks is how far back a log that is followed is read again: lines of transactions that ended later stand before
+// lateBlocks is how far back a log that is followed is read again: lines of transactions that ended later are before
 // those that were read already.
 const lateBlocks = 32
 

@@ -135,7 +135,7 @@ const allJobsSQL = `SELECT number, id FROM jobs`
 
 // jobNames returns jobs by their numbers, for a transaction that reads rows of many: those of whatever its snapshot
 // shows. Jobs are on the main server. If this is another, it asks there once the snapshot is taken: a job whose number
-// stands in a row that was written before it is there.
+// is in a row that was written before it is there.
 func (s *Store) jobNames(ctx context.Context, tx pgx.Tx, sql string) (map[int32]crawl.JobID, error) {
 	query := tx.Query
 	if s.main != s {

@@ -121,7 +121,7 @@ func TestRevisionsMadeAtOnceAreAllKept(t *testing.T) {
 	}
 }
 
-// Who makes a revision of an older one than applies is told so, and nothing is stored.
+// A revision made of an older one than applies is refused, and nothing is stored.
 func TestARevisionOfAnOlderOneIsRefused(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	add := func(from uint32, pages int) error {

@@ -28,7 +28,7 @@ func placeOf(host uint64, n int) int {
 	return int(hi)
 }
 
-// onServers hands the items to their servers, each server's in the order of the call. places says where they stand in
+// onServers hands the items to their servers, each server's in the order of the call. places says where they are in
 // items; nil: all of them are there, in their order.
 func onServers[T any](s *Store, items []T, key func(*T) weburl.Key,
 	send func(at *Store, part []T, places []int) error) error {

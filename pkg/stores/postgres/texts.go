@@ -34,7 +34,7 @@ const (
 
 // mergeEvery is after how many pages a store merges the list of new words into the index, and mergeSQL what does it.
 // PostgreSQL has the insert that finds the list full merge all of it, while others go on adding to it: merging is the
-// slower, so that the list grew until one insert took a minute. Who merges by mergeSQL waits for others who do, so
+// slower, so that the list grew until one insert took a minute. Callers of mergeSQL wait for each other, so
 // the list has about mergeEvery pages for each process that writes.
 const (
 	mergeEvery = 64
@@ -99,7 +99,7 @@ type TextHit struct {
 	Score float64
 }
 
-// Of the pages that have the words, the newest maxRanked are ranked: by how often the words stand in them and how near,
+// Of the pages that have the words, the newest maxRanked are ranked: by how often the words occur in them and how near,
 // with those of the title ten times and those of the URL twice as heavy as the text's. Each has to be read and unpacked
 // for that, which takes 40 us and more.
 //

@@ -115,7 +115,7 @@ func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 	})
 }
 
-// answer sends one of the statements above. URLs that stand in the call again are Known.
+// answer sends one of the statements above. URLs that are in the call again are Known.
 func (u *URLs) answer(ctx context.Context, job crawl.JobID, epoch uint32, by crawl.MessageID, n int, to crawl.State,
 	url func(i int) weburl.URL, sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
 	out := make([]crawl.Claimed, n)

@@ -20,7 +20,7 @@ type Page struct {
 	Rendered bool
 }
 
-// Pages are the pages of a crawl by URL. The sites stand in them by their names, so that crawls of two webs can be
+// Pages are the pages of a crawl by URL. The sites are in them by their names, so that crawls of two webs can be
 // compared.
 type Pages map[string]Page
 

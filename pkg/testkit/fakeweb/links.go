@@ -54,7 +54,7 @@ func (w *Web) refStyle(r pageRef, path []byte) refStyle {
 // hasBase says whether pages of a host carry a <base> element: one host in ten.
 func (w *Web) hasBase(host int) bool { return hash(w.cfg.Seed, purposeHost, uint64(host), 3)%10 == 0 }
 
-// appendRef writes the address of a page as it stands in an href, in one of the ways authors write addresses.
+// appendRef writes the address of a page as it is in an href, in one of the ways authors write addresses.
 func (w *Web) appendRef(dst []byte, to pageRef, style refStyle, form uint64) []byte {
 	start := len(dst)
 	if to.host != style.host || style.absolute || form%8 == 0 {

@@ -289,7 +289,7 @@ func (f *faulty) Get(ctx context.Context, name string) ([]byte, error) {
 func (f *faulty) set(away bool) { f.mu.Lock(); f.away = away; f.mu.Unlock() }
 
 // cutOff: a push that ends after any of its writes, or before the approval, leaves nothing that a crawl could use or
-// that stands in the way of another try.
+// that is in the way of another try.
 func cutOff(t *testing.T, open func() repo.Store) {
 	ctx, s := t.Context(), open()
 	p := Pack(t, use, "one")

@@ -52,7 +52,7 @@ type contentSet struct {
 func page(url, body string, simhash uint64) crawl.Fingerprint {
 	u, err := weburl.Parse("http://content.example/" + url)
 	if err != nil {
-		panic(err) // the paths stand in this file
+		panic(err) // the paths are in this file
 	}
 	return crawl.Fingerprint{
 		Job: contentJob, URL: u, Digest: sha256.Sum256([]byte(body)), Simhash: simhash, Sketch: []byte("sketch of " + body),

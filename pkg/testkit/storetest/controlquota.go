@@ -110,7 +110,7 @@ func (c *controlSuite) dayPages() {
 	pages("2026-11-26", 40)
 	pages("2026-11-27", 57)
 	pages("2026-11-28", 0)
-	_, err = c.beginAs(w, "ann", &workflow.Quota{PagesPerDay: 57}) // the suite's clock stands on another day
+	_, err = c.beginAs(w, "ann", &workflow.Quota{PagesPerDay: 57}) // the suite's clock is on another day
 	c.must(err)
 	c.must(c.s.ForgetPages(bg, "2026-12-30"))
 	c.must(c.s.CountPages(bg, "ann", x.ID, "2026-12-31", 95))

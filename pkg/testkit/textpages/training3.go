@@ -1,6 +1,6 @@
 package textpages
 
-// builder is a page made with a page builder, where everything is called a widget, and paragraphs stand in boxes of
+// builder is a page made with a page builder, where everything is called a widget, and paragraphs are in boxes of
 // their own.
 func (g *gen) builder() {
 	g.scheme = plain

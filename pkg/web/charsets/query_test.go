@@ -6,7 +6,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/charsets"
 )
 
-// A query is in the encoding of its document, but for UTF-16, and what stands before and behind it is not.
+// A query is in the encoding of its document, but for UTF-16, and what is before and behind it is not.
 func TestEncodeQuery(t *testing.T) {
 	for _, c := range [][3]string{
 		{"text/html; charset=iso-8859-1", "/é?q=é#é", "/é?q=%E9#é"},

@@ -16,7 +16,7 @@ func place(url string) Place {
 	return Place{Host: host, Path: "/" + path, Secure: secure}
 }
 
-// Who gets a cookie that another host or path has set (RFC 6265; the public suffix list).
+// Which requests get a cookie that another host or path has set (RFC 6265; the public suffix list).
 func TestIsolation(t *testing.T) {
 	for _, tc := range []struct{ from, line, to, want string }{
 		{"http://a.test/", "k=v", "http://a.test/x", "k=v"},

@@ -80,7 +80,7 @@ func (p *Page) Matches(selector string) bool {
 // AsksForPassword reports whether there is a field for a password.
 func (p *Page) AsksForPassword() bool { return cascadia.Query(p.root, password) != nil }
 
-// Contains reports whether a text stands in the page, however its white space is.
+// Contains reports whether a text is in the page, however its white space is.
 func (p *Page) Contains(text string) bool {
 	if p.text == "" {
 		var b strings.Builder

@@ -31,7 +31,7 @@ func (s *Scanner) rawEnd(i int, t Tag) int {
 	}
 }
 
-// tagAt reports whether the tag name stands at i, followed by something that ends a tag name.
+// tagAt reports whether the tag name is at i, followed by something that ends a tag name.
 func (s *Scanner) tagAt(i int, name string) bool {
 	end := i + len(name)
 	if end >= len(s.src) || !bytes.EqualFold(s.src[i:end], []byte(name)) {

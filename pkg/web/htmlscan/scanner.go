@@ -193,7 +193,7 @@ func (s *Scanner) Tag() Tag { return s.tag }
 // SelfClosing reports whether the start tag ends in "/>", which means something in SVG, MathML and XHTML only.
 func (s *Scanner) SelfClosing() bool { return s.slash }
 
-// Text returns the token's text as it stands in the document, and whether it may hold character references.
+// Text returns the token's text as it is in the document, and whether it may hold character references.
 func (s *Scanner) Text() (text []byte, escaped bool) {
 	return s.src[s.text.start:s.text.end], !s.isRaw
 }

@@ -79,7 +79,7 @@ func (s *Scanner) readValue(i int) (val span, next int) {
 // Attrs is the number of the start tag's attributes.
 func (s *Scanner) Attrs() int { return len(s.attrs) }
 
-// Attr returns the i-th attribute: its name in lower case, valid until the next call, and its value as it stands in the
+// Attr returns the i-th attribute: its name in lower case, valid until the next call, and its value as it is in the
 // document. Of attributes with one name the first counts; repeated ones are returned all the same.
 func (s *Scanner) Attr(i int) (name, val []byte) {
 	a := s.attrs[i]
@@ -108,7 +108,7 @@ func (s *Scanner) toLower(b []byte) []byte {
 }
 
 // ValueSpan is where the value of the i-th attribute lies in the document, without its quotes. quote is the quote that
-// it stands in; 0: none.
+// it is in; 0: none.
 func (s *Scanner) ValueSpan(i int) (start, end int, quote byte) {
 	v := s.attrs[i].val
 	if start, end = int(v.start), int(v.end); end > 0 && end < len(s.src) && (s.src[end] == '"' || s.src[end] == '\'') &&

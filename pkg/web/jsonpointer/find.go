@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Find returns the value that a pointer points at, as it stands in doc; nil: there is none. doc is valid JSON (ask
+// Find returns the value that a pointer points at, as it is in doc; nil: there is none. doc is valid JSON (ask
 // json.Valid once). Of two members of one name the first is meant. The time is that of reading doc once.
 func (p Pointer) Find(doc []byte) []byte {
 	value := trim(doc)
@@ -83,7 +83,7 @@ func next(rest []byte) []byte {
 	return nil
 }
 
-// isName reports whether a string as it stands in a document is the name.
+// isName reports whether a string as it is in a document is the name.
 func isName(quoted []byte, name string) bool {
 	plain := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(plain, '\\') < 0 {

@@ -93,7 +93,7 @@ func (l *neighbours) edge(n *html.Node, first bool) rune {
 	return 0
 }
 
-// written is what stands at the edge of an element whose content has r there.
+// written is what is at the edge of an element whose content has r there.
 func (l *neighbours) written(n *html.Node, r rune) rune {
 	switch {
 	case n == l.of:

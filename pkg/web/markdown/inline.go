@@ -150,7 +150,7 @@ var (
 		"!", "\\!", "~", "\\~")
 )
 
-// destination is a URL as it stands in a link: nothing in it ends the link, or a cell of a table.
+// destination is a URL as it is in a link: nothing in it ends the link, or a cell of a table.
 func destination(url string) string { return escapeRefs(destinations.Replace(url)) }
 
 // labelOf escapes the text of an image.

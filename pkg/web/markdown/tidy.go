@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxNested is how deep lists and quotes stand within others: each level is an indent of every line within.
+// maxNested is how deep lists and quotes are within others: each level is an indent of every line within.
 const maxNested = 12
 
 // tidier prepares a tree for the library.

@@ -52,7 +52,7 @@ func TestHostThatIsPrivateByItsText(t *testing.T) {
 	}
 }
 
-// The check must stand between resolving and connecting: here the name is only known to the dialer.
+// The check must be between resolving and connecting: here the name is only known to the dialer.
 func TestDialerRefusesPrivateAddressOfAName(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *cssScan) comment() {
 	s.pos = len(s.src)
 }
 
-// isIdent reports whether c may stand in a name. Digits and dashes count, so that "1url(" is no url(.
+// isIdent reports whether c may be in a name. Digits and dashes count, so that "1url(" is no url(.
 func isIdent(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c >= 0x80
 }
@@ -164,7 +164,7 @@ func (s *cssScan) quoted(isURL bool) {
 	s.pos = len(s.src)
 }
 
-// refer passes on the reference at src[start:end], which stands in quotes q; 0: in none.
+// refer passes on the reference at src[start:end], which is in quotes q; 0: in none.
 func (s *cssScan) refer(start, end int, q byte) {
 	if s.other || start >= end {
 		return

@@ -19,13 +19,13 @@ const (
 	Base              // the base URL of the references of the document
 )
 
-// Ref is a reference as it stands in a document, decoded.
+// Ref is a reference as it is in a document, decoded.
 type Ref struct {
 	URL  string
 	Kind Kind
 }
 
-// Each is called for every reference. It returns what is to stand in its place; the same text changes nothing.
+// Each is called for every reference. It returns what is to be in its place; the same text changes nothing.
 type Each func(Ref) string
 
 // output is the document as far as it was changed; nothing is copied before the first change.

@@ -142,7 +142,7 @@ func TestStyleSheetsOfXML(t *testing.T) {
 	}
 }
 
-// What stands before the root element must not cost more than its size explains: 4 MB take some ms when linear, and
+// What is before the root element must not cost more than its size explains: 4 MB take some ms when linear, and
 // minutes when not.
 func TestHostilePrologsTakeLinearTime(t *testing.T) {
 	const size = 4 << 20

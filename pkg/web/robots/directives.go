@@ -38,7 +38,7 @@ func (d *Directives) AddTags(values []string, agent string) {
 	}
 }
 
-// isAgent reports whether what stands before the first colon names a crawler, and is not a directive with a value.
+// isAgent reports whether what is before the first colon names a crawler, and is not a directive with a value.
 func isAgent(s string) bool {
 	switch strings.ToLower(s) {
 	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

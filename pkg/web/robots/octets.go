@@ -61,7 +61,7 @@ func isNormal(s string) bool {
 	return true
 }
 
-// appendNormal appends the comparison form of s, which stands in the query or not.
+// appendNormal appends the comparison form of s, which is in the query or not.
 func appendNormal(b []byte, s string, query bool) []byte {
 	for i := 0; i < len(s); i++ {
 		c, keep := s[i], classes[s[i]] != encoded

@@ -46,7 +46,7 @@ func TestUnequalOctets(t *testing.T) {
 	}
 }
 
-// After a `*` a pattern cannot know whether it stands in the path or in the query: both must work.
+// After a `*` a pattern cannot know whether it is in the path or in the query: both must work.
 func TestDelimitersAfterWildcard(t *testing.T) {
 	verdicts(t, "User-agent: *\nDisallow: /*u%2Fv\n", "a",
 		[]string{"/u/v", "/x/u/v?y"}, []string{"/u%2fv", "/x?u%2Fv", "/x?u/v", "/u%2Fv?u/v"})

@@ -30,7 +30,7 @@ type group struct {
 	delays []rawDelay
 }
 
-// member says that a name stands in a group, and at which of its user-agent lines first.
+// member says that a name is in a group, and at which of its user-agent lines first.
 type member struct{ group, at int }
 
 // rawDelay is a Crawl-delay line. It is not a rule and so does not end the list of user agents, but only those
@@ -171,5 +171,5 @@ func (p *parser) sitemap(value string) {
 	}
 }
 
-// Sitemaps returns the values of the Sitemap records as written, in order, whatever group they stand in.
+// Sitemaps returns the values of the Sitemap records as written, in order, whatever group they are in.
 func (f *File) Sitemaps() []string { return f.sitemaps }

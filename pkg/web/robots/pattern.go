@@ -6,7 +6,7 @@ import "strings"
 type pattern struct {
 	rule
 	segments []segment
-	anchored bool // the pattern ends in `$`: the last segment stands at the end of the path
+	anchored bool // the pattern ends in `$`: the last segment is at the end of the path
 }
 
 // segment is the text between two `*`, in comparison form. The form depends on where in the URL the segment is

@@ -40,7 +40,7 @@ var browserParts = map[string]bool{"mozilla": true, "applewebkit": true, "gecko"
 	"chromium": true, "headlesschrome": true, "firefox": true, "safari": true, "mobile": true, "version": true,
 	"edg": true, "edge": true, "opr": true, "opera": true, "presto": true, "khtml": true, "like": true, "trident": true}
 
-// withoutComments drops what stands in parentheses, which nest (RFC 9110, section 5.6.5).
+// withoutComments drops what is in parentheses, which nest (RFC 9110, section 5.6.5).
 func withoutComments(s string) string {
 	var b strings.Builder
 	depth := 0

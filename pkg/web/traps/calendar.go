@@ -154,7 +154,7 @@ func isCalendar(segment string) bool {
 	return isOneOf(segment, "cal", "calendar", "kalender", "calendrier", "calendario")
 }
 
-// hasWord reports whether one of the words stands in s between characters that are no letters: tribe-bar-date.
+// hasWord reports whether one of the words is in s between characters that are no letters: tribe-bar-date.
 func hasWord(s string, words ...string) bool {
 	for s != "" {
 		end := 0

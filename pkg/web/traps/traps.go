@@ -16,7 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// The reasons Check gives. They stand in logs and job files and do not change.
+// The reasons Check gives. They are in logs and job files and do not change.
 const (
 	ReasonURLLength       = "trap-url-length"
 	ReasonPathDepth       = "trap-path-depth"
@@ -28,7 +28,7 @@ const (
 type Config struct {
 	MaxURLLength      int // octets of the whole URL
 	MaxPathDepth      int // segments, empty ones between slashes counted
-	MaxSegmentRepeats int // times a segment, or a sequence of up to maxUnit of them, may stand in a row
+	MaxSegmentRepeats int // times a segment, or a sequence of up to maxUnit of them, may be in a row
 	CalendarYears     int // years before and after the current one that a calendar may show
 }
 

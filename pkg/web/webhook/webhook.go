@@ -1,4 +1,4 @@
-// Package webhook posts signed messages to other programs, as Standard Webhooks says. Who posts tries again, with the
+// Package webhook posts signed messages to other programs, as Standard Webhooks says. The sender tries again, with the
 // same id, so that receivers can tell what comes twice.
 //
 // It follows no redirect, takes no proxy, and has no secret in its errors. It must never dial an address that is not

@@ -20,7 +20,7 @@ func ExampleParse() {
 	// xn--bcher-kva.example 80 /b?q=1
 }
 
-// Resolve reads a link as it stands in a page.
+// Resolve reads a link as it is in a page.
 func ExampleURL_Resolve() {
 	page, err := weburl.Parse("https://example.org/docs/intro.html")
 	if err != nil {

@@ -65,7 +65,7 @@ func ownerOf(agent string) string {
 	return name
 }
 
-// The secrets of the executions, which stand in the environment of the server alone.
+// The secrets of the executions, which are in the environment of the server alone.
 var serveSecrets = map[string]string{"MEMBERS_PASSWORD": membersPassword, "MEMBERS_KEY": membersKey,
 	"BASIC_PASSWORD": "basic-Zq9-secret", "BEARER_TOKEN": "bearer-Ty5-secret", "GIVEN_COOKIE": "given-Wp3-secret",
 	"PROXY_PASSWORD": "proxy-Lk8-secret"}
@@ -313,7 +313,7 @@ var needsMore = map[string]bool{"/api/v1/compare": true, "/api/v1/compare/change
 	"/api/v1/events": true, "/api/v1/executions/{ex}/explain": true, "/api/v1/executions/{ex}/graph": true,
 	"/api/v1/workflows/{wf}/versions/{n}/diff": true}
 
-// noSecretIn looks for secrets in all files below a directory and in what was said. The sites' cookies may stand in the
+// noSecretIn looks for secrets in all files below a directory and in what was said. The sites' cookies may be in the
 // state, which is what it is for.
 func noSecretIn(t *testing.T, dir, said string, visits []shownBy) {
 	t.Helper()

@@ -35,7 +35,7 @@ type Session interface {
 	// Say keeps what the node of this session has done of moves, in place of what it said before, until the session ends.
 	// Nobody is told.
 	Say(ctx context.Context, d ring.Done) error
-	// Said returns what these nodes have said. Who has said nothing, or what this build cannot read, is left out.
+	// Said returns what these nodes have said. Nodes that have said nothing, or what this build cannot read, are left out.
 	Said(ctx context.Context, nodes ...string) ([]ring.Done, error)
 	// Changed receives a value after the table or the set of registrations may have changed since the last Read.
 	Changed() <-chan struct{}

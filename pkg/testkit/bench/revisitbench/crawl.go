@@ -39,7 +39,7 @@ type crawl struct {
 	p         policy
 	due, last []float64
 	lives     []*life
-	at        []int // where a page stands in its host's heap; -1: not visited yet
+	at        []int // where a page is in its host's heap; -1: not visited yet
 	queues    []*dueHeap
 	rations   []revisit.Ration
 	today     []int

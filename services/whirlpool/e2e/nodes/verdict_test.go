@@ -146,7 +146,8 @@ func (c *cluster) trespasses(w *world) (faults []string) {
 	return faults
 }
 
-// mayAsk reports whether a table that stood at a moment, or nearly, let a node contact the hosts of a virtual node.
+// mayAsk reports whether a table that was in force at a moment, or nearly, let a node contact the hosts of a virtual
+// node.
 func mayAsk(tables []version, who string, vnode int, at time.Time, hearsay time.Duration) bool {
 	for i, t := range tables {
 		if at.Before(t.seen.Add(-hearsay)) || i+1 < len(tables) && at.After(tables[i+1].seen.Add(hearsay)) {
