@@ -19,7 +19,7 @@ type NewRevision struct {
 	PreviewID string `json:"preview_id,omitempty" maxLength:"40" doc:"of the preview that was looked at; 409 if it was made of a revision that is no longer the last one"`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"tell what would change, and change nothing"`
 	Message   string `json:"message,omitempty" maxLength:"500" doc:"why, for whoever looks at it later"`
-	Resume    bool   `json:"resume,omitempty" doc:"let an execution that has ended go on by it"`
+	Resume    bool   `json:"resume,omitempty" doc:"resume an execution that has ended, with this revision"`
 }
 
 // NewSeeds are further seeds.
@@ -76,7 +76,7 @@ func (s *Server) undoRevision(ctx context.Context, in *struct {
 	Body  *struct {
 		Message string `json:"message,omitempty" maxLength:"500"`
 		Epoch   uint32 `json:"epoch,omitempty" doc:"of the last revision; 409 if there is a newer one; 0: not checked"`
-		Resume  bool   `json:"resume,omitempty" doc:"let an execution that has ended go on by it"`
+		Resume  bool   `json:"resume,omitempty" doc:"resume an execution that has ended, with this revision"`
 	}
 }) (*body[control.Revised], error) {
 	r := NewRevision{Edit: Edit{Undo: in.Epoch}}

@@ -64,7 +64,7 @@ func (s *Server) executionRoutes() {
 		text string
 	}{
 		{workflow.Pause, "pause", "Finish what is in flight and lease nothing more"},
-		{workflow.Run, "resume", "Let it go on, also one that has ended"},
+		{workflow.Run, "resume", "Resume it, also one that has ended"},
 		{workflow.Stop, "stop", "Finish what is in flight, make the results, end; it can be resumed"},
 		{workflow.Cancel, "cancel", "End without results"},
 	} {

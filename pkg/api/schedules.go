@@ -37,7 +37,7 @@ func (s *Server) scheduleRoutes() {
 		text: "Let nothing begin by a schedule"},
 		s.pauseSchedule)
 	add(s, route{method: http.MethodPost, path: "/schedules/{id}:resume", id: "resumeSchedule", role: User,
-		text: "Let a schedule go on, from now"},
+		text: "Resume a schedule, from now"},
 		s.resumeSchedule)
 	add(s, route{method: http.MethodGet, path: "/schedules/{id}/upcoming", id: "listUpcomingSlots", role: Viewer,
 		text: "Tell the next slots of a schedule"},

@@ -105,7 +105,7 @@ func (x *Explorer) follow(ctx context.Context, ix *index) (more bool) {
 	more, err := ix.step(ctx)
 	if err != nil && ctx.Err() == nil {
 		if ix.again = began.Add(afterFault); ix.Index().Fault != before {
-			x.opt.Log.Warn("the search index of an execution does not go on; it is tried again", "execution", ix.source().ID,
+			x.opt.Log.Warn("the search index of an execution cannot continue; it is tried again", "execution", ix.source().ID,
 				"error", err)
 		}
 		return false

@@ -333,7 +333,7 @@ func (e *Engine) startEach(running context.Context, all []*engineJob) {
 		err := e.start(j)
 		j.turn.Unlock()
 		if err != nil && running.Err() == nil {
-			e.log.Error("a job cannot go on; the others do", "job", j.id, "error", err)
+			e.log.Error("a job cannot continue; the others do", "job", j.id, "error", err)
 			j.setFault(err)
 		}
 	}

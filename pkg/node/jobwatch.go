@@ -158,7 +158,7 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 	over = over && !w.endless(j)
 	switch {
 	case j.State == crawl.JobEnded && !over:
-		w.log.Info("the job goes on: it has new URLs", "job", j.ID, "open", open)
+		w.log.Info("the job continues: it has new URLs", "job", j.ID, "open", open)
 		return left, w.jobs.SetState(ctx, j.ID, crawl.JobRunning)
 	case j.State == crawl.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
 		if done, err := w.concluded(ctx, j.ID, w.unchanged(j.ID, tally)); err != nil || !done {

@@ -224,7 +224,7 @@ func (n *Node) dispatch(ctx context.Context) (err error) {
 		if p := recover(); p != nil {
 			n.log.Error("the frontier panicked: this node stops, and loses nothing; please report it", "panic", p,
 				"stack", string(debug.Stack()))
-			err = fmt.Errorf("the frontier panicked: %v; the log has the stack: please report it; the same command goes on", p)
+			err = fmt.Errorf("the frontier panicked: %v; the log has the stack: please report it; the same command resumes the crawl", p)
 		}
 	}()
 	if n.frontier == nil {
@@ -265,7 +265,7 @@ func (n *Node) drain(ctx context.Context) {
 	for left() > 0 {
 		select {
 		case <-deadline.C:
-			n.log.Warn("stopped before everything in flight was finished; it is repeated when the crawl goes on",
+			n.log.Warn("stopped before everything in flight was finished; it is repeated when the crawl is resumed",
 				"outstanding", left(), "waited", n.cfg.Drain)
 			return
 		case <-ctx.Done():

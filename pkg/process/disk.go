@@ -95,11 +95,11 @@ func (g *DiskGuard) look(gauge *prometheus.GaugeVec) {
 
 func (g *DiskGuard) say(full bool, path string, used float64) {
 	if full {
-		g.Log.Error("paused: the disk is nearly full; it goes on by itself when there is room", "path", path, "used", used,
+		g.Log.Error("paused: the disk is nearly full; it continues by itself when there is room", "path", path, "used", used,
 			"limit", g.Limit)
 		return
 	}
-	g.Log.Info("goes on: there is room on the disk", "path", path, "used", used)
+	g.Log.Info("continues: there is room on the disk", "path", path, "used", used)
 }
 
 // DiskUsed returns how full the disk of path is, from 0 to 1, as an ordinary user sees it. If path does not exist yet,

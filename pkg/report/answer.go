@@ -50,9 +50,9 @@ func (e *Explanation) answerOpen() string {
 	case e.Ledger.Where == whereInFlight && e.running:
 		text = "It is being fetched."
 	case e.Ledger.Where == whereInFlight:
-		text = "It was being fetched when the crawl stopped, and is fetched again when it goes on."
+		text = "It was being fetched when the crawl stopped, and is fetched again when it is resumed."
 	case !e.running:
-		text = "It waits for its turn when the crawl goes on."
+		text = "It waits for its turn when the crawl is resumed."
 	}
 	if n := len(e.lines); n > 0 && e.lines[n-1].Verdict == crawl.VerdictRetry {
 		text += fmt.Sprintf(" Attempt %d failed [%s]; there will be another.", e.lines[n-1].Attempt, e.lines[n-1].Reason)

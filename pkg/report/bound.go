@@ -60,6 +60,6 @@ func boundText(state State, open int64, met string) string {
 	if state != StateFinished || open == 0 || met == "" {
 		return ""
 	}
-	return fmt.Sprintf("its bound (%s) is met, so %s not fetched; raise it, and the crawl goes on", met,
+	return fmt.Sprintf("its bound (%s) is met, so %s not fetched; raise it, and the crawl continues", met,
 		are(open, "URL that waits", "URLs that wait"))
 }

@@ -45,7 +45,7 @@ func (s *ClusterStatus) writeJobs(w io.Writer) {
 
 // alarmHelp says what to do about an alarm.
 var alarmHelp = map[string]string{
-	"disk":   "Give its disk room; it goes on by itself",
+	"disk":   "Give its disk room; it continues by itself",
 	"memory": "It ends when consumers catch up; else give the broker more memory",
 }
 

@@ -131,7 +131,7 @@ func (s *Status) stateAlone() string {
 	case s.State == StateRunning, s.State == StatePaused:
 		return fmt.Sprintf("%s for %v", s.State, s.Time.Sub(s.Started).Round(time.Second))
 	case s.State == StateStopped:
-		return "stopped; `whirlpool crawl` with the same -o goes on"
+		return "stopped; `whirlpool crawl` with the same -o resumes it"
 	}
 	return string(s.State)
 }

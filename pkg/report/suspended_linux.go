@@ -16,7 +16,7 @@ func suspended(conn net.Conn) error {
 	if pid <= 0 || processState(pid) != "T" {
 		return nil
 	}
-	return fmt.Errorf("its process (%d) is suspended, as by Ctrl-Z: `fg` in its terminal or `kill -CONT %d` lets it go on",
+	return fmt.Errorf("its process (%d) is suspended, as by Ctrl-Z: `fg` in its terminal or `kill -CONT %d` resumes it",
 		pid, pid)
 }
 

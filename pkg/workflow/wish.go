@@ -84,9 +84,9 @@ func forbidden(x *Execution, d Desired) string {
 func forbidRun(x *Execution) string {
 	switch {
 	case x.State == Cancelled:
-		return "one that was cancelled does not go on: start a new execution"
+		return "one that was cancelled cannot be resumed: start a new execution"
 	case x.State.Ended() && (!x.Trimmed.IsZero() || x.Discard != DiscardNothing):
-		return "its crawl state was discarded, so that it cannot go on: start a new execution"
+		return "its crawl state was discarded, so it cannot be resumed: start a new execution"
 	case x.State.Ended() || x.State == Finalizing && x.Desired == Run:
 		return ""
 	case x.State == Stopping || x.State == Cancelling || x.State == Finalizing || x.Desired == Stop || x.Desired == Cancel:

@@ -35,7 +35,7 @@ seconds.`, Args: cobra.NoArgs}
 		short string
 	}{
 		{api.AgentStop, "Let a program take nothing more"},
-		{api.AgentStart, "Let a program that was stopped go on"},
+		{api.AgentStart, "Resume a program that was stopped"},
 		{api.AgentDrain, "Let a program end"},
 	} {
 		cmd.AddCommand(onServer(&cobra.Command{Use: string(w.wish) + " PROGRAM", Short: w.short, Args: cobra.ExactArgs(1)},

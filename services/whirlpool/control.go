@@ -13,11 +13,11 @@ func newControls() []*cobra.Command {
 		newOrder(control.Pause, "Let a running crawl finish what is in flight and lease nothing more",
 			"Pause keeps the crawl's process alive, but no further request begins until `whirlpool resume`. Of a cluster's "+
 				"job, too, what is under way is finished and nothing more is leased; other jobs go on."),
-		newOrder(control.Resume, "Let a paused crawl go on",
+		newOrder(control.Resume, "Resume a paused crawl",
 			"Resume undoes `whirlpool pause`, and on a cluster `whirlpool stop`."),
 		newOrder(control.Stop, "Stop a running crawl as Ctrl-C does",
-			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` goes on with it. "+
-				"A cluster's job keeps its queues and goes on with `whirlpool resume`."),
+			"Stop lets the crawl finish what is in flight, at most 30 s, and end. The same `whirlpool crawl` resumes it. "+
+				"A cluster's job keeps its queues, and `whirlpool resume` resumes it."),
 	}
 }
 

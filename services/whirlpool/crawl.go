@@ -88,7 +88,7 @@ func (f *crawlFlags) register(cmd *cobra.Command, job *crawl.Job) {
 	fl.Var(&markdownValue{&f.markdown, job}, "markdown",
 		"write the main text of each page as a Markdown file into this `directory`, named after its URL")
 	fl.IntVar(&f.concurrency, "concurrency", node.Default().Frontier.Window, "requests at once, over all hosts")
-	fl.DurationVar(&f.until, "until", 0, "end a continuous crawl after this time; the same command goes on with it")
+	fl.DurationVar(&f.until, "until", 0, "end a continuous crawl after this time; the same command resumes it")
 	fl.BoolVar(&f.warc, "warc", false, "write WARC files too")
 	f.copies.register(cmd)
 	fl.BoolVar(&f.fresh, "fresh", false, "discard what the directory holds of an earlier crawl")

@@ -149,17 +149,17 @@ func (v *view) end(e crawlEnd) {
 	v.screen.clear()
 	switch {
 	case e.bound != "":
-		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound goes on\n",
+		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound resumes it\n",
 			e.bound, e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case e.finished:
 		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond),
 			v.rate.Overall(e.records, took))
 	case e.until:
-		fmt.Fprintf(v.screen, "ended by --until: %d pages are kept; the same command goes on\n", e.records)
+		fmt.Fprintf(v.screen, "ended by --until: %d pages are kept; the same command resumes the crawl\n", e.records)
 	case v.stream || v.temporary:
-		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept to go on with\n", e.records)
+		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept, so it cannot be resumed\n", e.records)
 	default:
-		fmt.Fprintf(v.screen, "stopped at %d pages; the same command goes on\n", e.records)
+		fmt.Fprintf(v.screen, "stopped at %d pages; the same command resumes the crawl\n", e.records)
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
 	if e.seeds != "" {

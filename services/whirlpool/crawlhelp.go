@@ -9,8 +9,8 @@ found:
   warc/         the raw exchanges, with --warc
   state/        what a resumed crawl needs
 
-Ctrl-C finishes what is in flight and stops; the same command goes on where it stopped, and so does "whirlpool crawl -o
-DIR". It may be killed at any instant. With other settings the crawl goes on under these: it is narrowed or widened in
+Ctrl-C finishes what is in flight and stops; the same command resumes where it stopped, and so does "whirlpool crawl -o
+DIR". It may be killed at any instant. With other settings the crawl continues under these: it is narrowed or widened in
 place, after saying what changes. "whirlpool set" does that while it runs.
 
 --seeds reads further URLs from a file or standard input while the crawl runs, as many as there are; - for a URL is

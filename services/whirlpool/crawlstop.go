@@ -68,7 +68,7 @@ const (
 )
 
 const stoppedFull = "stopped on a full disk: nothing that is stored is lost, and what was in flight is fetched " +
-	"again; make room, and the same command goes on"
+	"again; make room, and the same command resumes it"
 
 // orStoppedFull returns what the command ends with after a failure. If it was asked to stop and had no disk space to do
 // so in order, that is not a failure.

@@ -27,7 +27,7 @@ workflow's slug with a number.
 	cmd.AddCommand(newExecList(), newExecWatch(), newExecEvents(), newExecLogs(), newExecDelete(), newExecEdit(),
 		newExecPreview(), newExecRevisions(), newExecUndo())
 	for _, w := range [][2]string{{"pause", "Finish what is in flight and lease nothing more"},
-		{"resume", "Let an execution go on, also one that has ended"},
+		{"resume", "Resume an execution, also one that has ended"},
 		{"stop", "Finish what is in flight, make the results, end; it can be resumed"},
 		{"cancel", "End an execution without results"}} {
 		cmd.AddCommand(newExecWish(w[0], w[1]))
@@ -73,7 +73,7 @@ func newExecWish(verb, short string) *cobra.Command {
 
 func newExecEvents() *cobra.Command {
 	cmd := &cobra.Command{Use: "events EXECUTION", Short: "List what happened to an execution", Args: cobra.ExactArgs(1)}
-	follow := cmd.Flags().BoolP("follow", "f", false, "go on with what happens from now on, until Ctrl-C")
+	follow := cmd.Flags().BoolP("follow", "f", false, "keep printing what happens from now on, until Ctrl-C")
 	format := outputFlag(cmd)
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		id := crawl.JobID(args[0])

@@ -135,7 +135,7 @@ id, keep_params and near_duplicate cannot change.`,
 	var r api.NewRevision
 	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "why, for whoever looks at it later")
 	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "tell what would change, and change nothing")
-	cmd.Flags().BoolVar(&r.Resume, "resume", false, "let an execution that has ended go on by it")
+	cmd.Flags().BoolVar(&r.Resume, "resume", false, "resume an execution that has ended, with this revision")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) (err error) {
 		id := crawl.JobID(args[0])
 		if r.Edit, err = f.edit(cmd, c, id); err != nil {
@@ -183,7 +183,7 @@ func newExecUndo() *cobra.Command {
 	cmd := &cobra.Command{Use: "undo EXECUTION [REVISION]",
 		Short: "Take a revision back: the settings before it become a new one", Args: cobra.RangeArgs(1, 2)}
 	message := cmd.Flags().StringP("message", "m", "", "why, for whoever looks at it later")
-	resume := cmd.Flags().Bool("resume", false, "let an execution that has ended go on by it")
+	resume := cmd.Flags().Bool("resume", false, "resume an execution that has ended, with this revision")
 	return onServer(cmd, func(cmd *cobra.Command, args []string, c *client.Client) error {
 		id := crawl.JobID(args[0])
 		epoch, err := undoneBy(cmd, c, id, args[1:])

@@ -34,7 +34,7 @@ itself for each page; this is for one that had it later.`,
 		Args: cobra.NoArgs,
 	}
 	ref := refFlags(cmd)
-	cmd.Flags().BoolVar(&follow, "follow", false, "go on as records come, until it is interrupted")
+	cmd.Flags().BoolVar(&follow, "follow", false, "keep indexing as records come, until it is interrupted")
 	cmd.Flags().BoolVar(&anew, "anew", false, "make the index of a directory again from the start")
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		return ref.choose(cmd.Context(), func() error { return indexDirectory(cmd, ref.out, follow, anew) },

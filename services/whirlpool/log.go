@@ -84,7 +84,7 @@ func (f *logFlags) declare(cmd *cobra.Command, names []string) {
 	fl.StringVar(&f.url, "url", "", "only lines whose URL has this `text` in it")
 	fl.IntVar(&f.limit, "limit", 0, "lines to print; 0: all")
 	fl.Int64Var(&f.cursor, "cursor", 0, "begin at this place: another call with --limit printed it")
-	fl.BoolVarP(&f.follow, "follow", "f", false, "go on with lines as they are written, until it is interrupted")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "keep printing lines as they are written, until it is interrupted")
 	fl.Bool("json", true, "print JSON, which lines are")
 	_ = fl.MarkHidden("json") // other commands have it
 	_ = cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))

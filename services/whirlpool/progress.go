@@ -75,17 +75,17 @@ func (v *view) begin(l *node.Local, dir string) {
 	if v.json {
 		return
 	}
-	verb, where, after := "crawling", "into "+dir, "the same command goes on"
+	verb, where, after := "crawling", "into "+dir, "the same command resumes it"
 	if l.Resumed {
-		verb = "going on with"
+		verb = "resuming"
 	}
 	switch {
 	case v.stream:
-		where, after = "to standard output", "it cannot go on after that"
+		where, after = "to standard output", "it cannot be resumed"
 	case v.temporary:
 		where, after = "into a temporary directory", "-o DIR keeps what it finds"
 	}
-	fmt.Fprintf(v.screen, "%s %s %s (Ctrl-C stops; %s)\n", verb, seedNames(l.Job), where, after)
+	fmt.Fprintf(v.screen, "%s %s %s (Ctrl-C stops it; %s)\n", verb, seedNames(l.Job), where, after)
 }
 
 // tellChanges says what a revision of a job changes.
@@ -205,7 +205,7 @@ func (v *view) complain(trouble string) {
 		return
 	}
 	if v.trouble = trouble; trouble != "" && !v.json {
-		fmt.Fprintln(v.screen, "whirlpool: "+trouble+"; it goes on by itself")
+		fmt.Fprintln(v.screen, "whirlpool: "+trouble+"; it continues by itself")
 	}
 }
 

@@ -144,7 +144,7 @@ func newSchedulePause() *cobra.Command {
 }
 
 func newScheduleResume() *cobra.Command {
-	cmd := &cobra.Command{Use: "resume", Short: "Let a schedule go on, from now"}
+	cmd := &cobra.Command{Use: "resume", Short: "Resume a schedule, from now"}
 	return onSchedule(cmd, func(cmd *cobra.Command, c *client.Client, s *workflow.Schedule) error {
 		s, err := c.ResumeSchedule(cmd.Context(), s.ID)
 		if err != nil {

@@ -77,7 +77,7 @@ func (f *searchFlags) add(fl *pflag.FlagSet) {
 	fl.Var(&f.since, "since", "only pages fetched then or later: a `time`, a date, or an age such as 36h or 7d")
 	fl.Var(&f.until, "until", "only pages fetched before then")
 	fl.IntVar(&f.limit, "limit", 10, "pages to print, 1 to 200")
-	fl.StringVar(&f.cursor, "cursor", "", "go on where another search with the same words ended: it printed the value")
+	fl.StringVar(&f.cursor, "cursor", "", "start where another search with the same words ended: it printed the value")
 	fl.BoolVar(&f.newest, "newest", false, "list the pages that were stored last first, not the best")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.DurationVar(&f.patience, "index-for", 10*time.Second,

@@ -104,7 +104,7 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 			"any time\n", id, id)
 	}
 	if err == nil && (s.State == "paused" || s.State == "stopped") {
-		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` lets it go on\n", id, s.State, id)
+		_, err = fmt.Fprintf(w, "job %s is %s: `whirlpool resume --cluster --job %s` resumes it\n", id, s.State, id)
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 		slog.LevelInfo))
 	process.StandardLog(log.Handler())
 	ctx, cancel := signals(cmd.Context(), func() {
-		cmd.PrintErrln("stopping: what is in flight ends, at most 30 s; executions go on at the next start. Once more: at " +
+		cmd.PrintErrln("stopping: what is in flight ends, at most 30 s; executions resume at the next start. Once more: at " +
 			"once, which loses nothing")
 	}, func() { _ = os.Remove(filepath.Join(f.dir, runningFile)) })
 	defer cancel()

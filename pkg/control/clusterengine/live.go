@@ -28,7 +28,7 @@ func (Live) InFlight(context.Context, crawl.JobID) ([]crawl.Task, error) { retur
 func (l Live) Hosts(ctx context.Context, _ crawl.JobID) (all []explore.HostNow, err error) {
 	keys, err := l.e.Postgres.Guests().HeldHosts(ctx)
 	for _, k := range keys {
-		all = append(all, explore.HostNow{Key: k, Held: true, Why: "held", Text: "it is held: release it to go on"})
+		all = append(all, explore.HostNow{Key: k, Held: true, Why: "held", Text: "it is held: release it to continue"})
 	}
 	return all, err
 }

@@ -14,7 +14,7 @@ import (
 func (s *Service) Preview(ctx context.Context, next *crawl.Job, tell func(*preview.Answer)) error {
 	return s.with(ctx, "", func(d *Directory) error {
 		if d.Running() {
-			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) to preview an edit; it goes on "+
+			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop -o %s`) to preview an edit; it continues "+
 				"with `whirlpool crawl`",
 				d.Dir, d.Dir)
 		}

@@ -31,11 +31,11 @@ func (s *Service) Replay(ctx context.Context, id crawl.JobID, choose control.Cho
 			return err
 		}
 		if d.Running() {
-			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop`), replay, and let it go on", d.Dir)
+			return fmt.Errorf("the crawl in %s is running: stop it (`whirlpool stop`), replay, and resume it", d.Dir)
 		}
 		n, err := putBack(ctx, d, letters)
 		if err == nil {
-			then := "they are handled when `whirlpool crawl` goes on in " + d.Dir
+			then := "they are handled when `whirlpool crawl` resumes in " + d.Dir
 			r = &control.Replayed{Put: n, Meant: len(letters), Then: then}
 		}
 		return err

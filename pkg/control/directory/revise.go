@@ -39,5 +39,5 @@ func (d *Directory) revise(ctx context.Context, next *crawl.Job) (*control.Revis
 		return nil, err
 	}
 	return &control.Revised{Job: current.ID, Epoch: current.Epoch, Changes: changes,
-		Applies: "it applies when the crawl goes on: `whirlpool crawl -o " + d.Dir + "`"}, nil
+		Applies: "it applies when the crawl is resumed: `whirlpool crawl -o " + d.Dir + "`"}, nil
 }

@@ -81,7 +81,7 @@ func (r *Rules) text() string {
 	if r.Rule != "" {
 		text += " by " + r.Rule
 	}
-	return text + fmt.Sprintf("; the trial goes on (%v)", ms(r.Took))
+	return text + fmt.Sprintf("; the trial continues (%v)", ms(r.Took))
 }
 
 // Words says it in a line, without what it took.

@@ -193,7 +193,7 @@ func (r *run) judge() {
 	case t.Rules.Allowed:
 		s.end(trial.OK, out, "the job's rules let it in")
 	default:
-		s.end(trial.Against, out, "a crawl leaves it out: %s; the dry run goes on",
+		s.end(trial.Against, out, "a crawl leaves it out: %s; the dry run continues",
 			cmp.Or(strings.TrimSpace(t.Rules.Reason+" "+t.Rules.Rule), "?"))
 	}
 }

@@ -144,7 +144,7 @@ func (f *Frontier) tellWait(h *host, id crawl.JobID, n *HostNow, now time.Time) 
 func (f *Frontier) waitOfJob(h *host, js *jobState, held bool) (why Wait, text string) {
 	switch {
 	case held:
-		return WaitHeld, "it is held: release it to go on"
+		return WaitHeld, "it is held: release it to continue"
 	case h.busy > 0:
 		return WaitActive, "a request is under way"
 	case js != nil && js.held:

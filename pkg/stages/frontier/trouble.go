@@ -127,7 +127,7 @@ func (t *trouble) noFiles(now time.Time, log *slog.Logger) {
 // over ends the trouble: a host was reached.
 func (t *trouble) over(now time.Time, log *slog.Logger) {
 	if t.on {
-		log.Warn("hosts can be reached again: the crawl goes on", "after", now.Sub(t.since).Round(time.Second))
+		log.Warn("hosts can be reached again: the crawl continues", "after", now.Sub(t.since).Round(time.Second))
 	}
 	if len(t.failed) > 0 {
 		clear(t.failed)
@@ -157,7 +157,7 @@ func (t *trouble) unreached(out *crawl.Outcome, now time.Time, log *slog.Logger)
 
 func (t *trouble) begin(now time.Time, log *slog.Logger) {
 	t.on, t.probed = true, now
-	log.Warn("no host can be reached, whichever is asked: the crawl waits, probes and goes on by itself; failures are "+
+	log.Warn("no host can be reached, whichever is asked: the crawl waits, probes and continues by itself; failures are "+
 		"not counted meanwhile. Is the network up?", "since", t.since.Format(time.TimeOnly), "last", t.detail)
 }
 

@@ -120,7 +120,7 @@ func (v *Visit) claim(_ context.Context, now time.Time) (step, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hosts.held[v.key] && !v.ask.Begun {
-		return step{}, &TurnError{Host: v.key, Why: "people hold it: release it to go on"}
+		return step{}, &TurnError{Host: v.key, Why: "people hold it: release it to continue"}
 	}
 	g := f.guests.of(v.key)
 	h := f.hosts.of(v.key)
@@ -161,7 +161,7 @@ func (v *Visit) take(ctx context.Context, now time.Time) (step, error) {
 	case p.Node != "" || !p.Lease:
 		return step{}, &TurnError{Host: v.key, Why: "it is on its way to another node: try again"}
 	case f.hosts.held[v.key]:
-		return step{}, &TurnError{Host: v.key, Why: "people hold it: release it to go on"}
+		return step{}, &TurnError{Host: v.key, Why: "people hold it: release it to continue"}
 	}
 	h := f.hosts.of(v.key)
 	if h == nil {

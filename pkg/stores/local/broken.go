@@ -55,11 +55,11 @@ func (s *Store) explain(err error) error {
 	gone := s.missing()
 	if s.pages != nil && gone == s.pages.file.Name() {
 		return fmt.Errorf("%s was deleted or moved while the crawl ran: put it back, or have `whirlpool repair -o %s` "+
-			"queue its pages again; then give the same command again to go on", gone, s.dir)
+			"queue its pages again; then give the same command again to resume", gone, s.dir)
 	}
 	if gone != "" {
 		return fmt.Errorf("%s was deleted or moved while the crawl ran: what it had stored there is gone with it, if "+
-			"nobody has it elsewhere; put the directory %s back and give the same command again to go on, or begin anew in "+
+			"nobody has it elsewhere; put the directory %s back and give the same command again to resume, or begin anew in "+
 			"another one", gone, s.dir)
 	}
 	what := "look after the disk"
@@ -70,7 +70,7 @@ func (s *Store) explain(err error) error {
 	case isFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()):
 		what = "make room on the disk"
 	}
-	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it goes on "+
+	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it continues "+
 		"where it stopped", s.dir, err, what)
 }
 

@@ -32,7 +32,7 @@ func (s *Store) checkLayout() error {
 		return err
 	}
 	if used || s.hasJobs() {
-		return fmt.Errorf("%s is the directory of one crawl: go on with it by `whirlpool crawl -o %s`, and give `whirlpool "+
+		return fmt.Errorf("%s is the directory of one crawl: resume it with `whirlpool crawl -o %s`, and give `whirlpool "+
 			"serve` another", s.dir, s.dir)
 	}
 	if err := s.orphans(); err != nil {

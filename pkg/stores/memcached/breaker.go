@@ -64,7 +64,7 @@ func (b *breaker) done(a attempt, err error) {
 		b.open(min(2*b.rest, maxRest))
 		if !b.said {
 			b.said = true
-			b.log.Warn("memcached does not answer; the crawl goes on without it and tries now and then", "server", b.server,
+			b.log.Warn("memcached does not answer; the crawl continues without it and tries now and then", "server", b.server,
 				"error", err)
 		}
 	case b.rest == 0 && !a.began.Before(b.failed):

@@ -97,7 +97,7 @@ func (m *mover) run(ctx context.Context) (err error) {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nThe move has not come to its end: run the command again, it goes on", err)
+		return fmt.Errorf("%w\nThe move is not complete: run the command again to continue it", err)
 	}
 	m.say("The ledger is on %s now.", listText(m.mark.toAt))
 	return nil

@@ -57,7 +57,7 @@ func buildOpenIndex(ctx context.Context, db *sql.DB, small int64, log *slog.Logg
 		_, err := conn.ExecContext(ctx, `CREATE INDEX urls_open ON urls (host) WHERE state = 1`)
 		return err
 	}
-	log.Info("the index of open URLs is built, while programs may write; a start that is interrupted goes on with the "+
+	log.Info("the index of open URLs is built, while programs may write; a start that is interrupted continues with the "+
 		"next", "octets", octets)
 	if _, err := conn.ExecContext(ctx,
 		`CREATE INDEX IF NOT EXISTS urls_open ON ONLY urls (host) WHERE state = 1`); err != nil {

@@ -59,7 +59,7 @@ func (s *Spool) room() error {
 		s.disk.full = full
 		if full {
 			s.dropFree()
-			s.cfg.Log.Error("no page is fetched: the disk of the body spool is full; it goes on by itself when there is room",
+			s.cfg.Log.Error("no page is fetched: the disk of the body spool is full; it continues by itself when there is room",
 				"dir", s.cfg.Dir, "used", u.Fraction, "limit", s.cfg.MaxUsed)
 		} else {
 			s.cfg.Log.Info("there is room for bodies again", "dir", s.cfg.Dir, "used", u.Fraction)

@@ -1108,7 +1108,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let it go on, also one that has ended */
+        /** Resume it, also one that has ended */
         post: operations["resumeExecution"];
         delete?: never;
         options?: never;
@@ -1470,7 +1470,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a schedule go on, from now */
+        /** Resume a schedule, from now */
         post: operations["resumeSchedule"];
         delete?: never;
         options?: never;
@@ -3378,7 +3378,7 @@ export interface components {
             };
             /** @description of the preview that was looked at; 409 if it was made of a revision that is no longer the last one */
             preview_id?: string;
-            /** @description let an execution that has ended go on by it */
+            /** @description resume an execution that has ended, with this revision */
             resume?: boolean;
             /** @description a whole definition (YAML); the id stays that of the execution */
             source?: string;
@@ -4572,7 +4572,7 @@ export interface components {
              */
             epoch?: number;
             message?: string;
-            /** @description let an execution that has ended go on by it */
+            /** @description resume an execution that has ended, with this revision */
             resume?: boolean;
         };
         Usage: {

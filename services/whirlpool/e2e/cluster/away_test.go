@@ -106,7 +106,7 @@ func (c *cluster) diskFull(t *testing.T, w *world, disk string) {
 	c.standstill(w.Srv, harness.Times(c.Slowness, 3*time.Second))
 	c.wantCheap(t, before)
 	check(t, os.Remove(filler))
-	c.untilSaid(t, []string{"frontier"}, "goes on: there is room on the disk")
+	c.untilSaid(t, []string{"frontier"}, "continues: there is room on the disk")
 }
 
 // fill writes a file until the disk is full.
