@@ -25,15 +25,16 @@ import (
 // is the original. Claims that have nothing in common do not wait for each other. All claims of a job must use the same
 // near.
 //
-// Most pages resemble nothing. They are claimed by one call of claim_new_content, which does the same within the server
-// in a transaction of its own. If it finds a page to compare with, it changes nothing, and the program does the whole
-// claim.
+// Most pages resemble nothing. They are claimed by one call of claim_new_content, which does the same within the server,
+// for the claims of a moment in one transaction (claimGroup). If it finds a page to compare with, it changes nothing,
+// and the program does the whole claim.
 //
 // A verdict is final: a copy is not judged again if its original changes. A page whose claim made no near-duplicate
 // test is not a candidate in the tests of other pages.
 type ContentSet struct {
 	s      *Store
 	claims atomic.Int64 // of this program
+	group  gather[*newContent]
 }
 
 var _ crawl.ContentSet = (*ContentSet)(nil)
@@ -107,15 +108,19 @@ func halfKeys(job int32, halves []int32) []int64 {
 func (c *ContentSet) Claim(ctx context.Context, fp crawl.Fingerprint, near int,
 	confirm func(mine, theirs []byte) bool) (
 	crawl.Seen, error) {
-	var t contentClaim
+	var t *contentClaim
 	err := c.s.do(ctx, fmt.Sprintf("claim the content of %s", fp.URL), func(ctx context.Context) error {
 		number, err := c.s.jobs.number(ctx, fp.Job)
 		if err != nil {
 			return err
 		}
 		key := fp.URL.Key()
-		t = contentClaim{job: number, id: key[:], fp: fp, near: min(near, maxNear), confirm: confirm}
-		return c.s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return t.run(ctx, conn) })
+		t = &contentClaim{job: number, id: key[:], fp: fp, near: min(near, maxNear), confirm: confirm}
+		fresh, asked := c.claimTogether(ctx, t)
+		if fresh {
+			return nil
+		}
+		return c.s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return t.run(ctx, conn, asked) })
 	})
 	if err != nil {
 		return crawl.Seen{}, err
@@ -170,10 +175,13 @@ type contentClaim struct {
 
 func (t *contentClaim) testsNear() bool { return t.near >= 0 && len(t.fp.Sketch) > 0 }
 
-// run claims new content in one round trip and other content in two more: lock and look; write and commit.
-func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn) error {
-	if fresh, err := t.claimNew(ctx, conn); err != nil || fresh {
-		return err
+// run claims new content in one round trip, unless a group has asked whether it is new, and other content in two more:
+// lock and look; write and commit.
+func (t *contentClaim) run(ctx context.Context, conn *pgxpool.Conn, asked bool) error {
+	if !asked {
+		if fresh, err := t.claimNew(ctx, conn); err != nil || fresh {
+			return err
+		}
 	}
 	if err := t.look(ctx, conn); err != nil {
 		return errors.Join(err, rollback(conn))
@@ -205,15 +213,20 @@ func rollback(conn *pgxpool.Conn) error {
 
 // claimNew claims content that nothing resembles. It reports whether it did.
 func (t *contentClaim) claimNew(ctx context.Context, conn *pgxpool.Conn) (fresh bool, err error) {
+	err = conn.QueryRow(ctx, claimNewSQL, t.newArgs()...).Scan(&fresh)
+	return fresh, err
+}
+
+// newArgs are the arguments of claimNewSQL.
+func (t *contentClaim) newArgs() []any {
 	near, up, low := int16(-1), []int64{}, []int64{}
 	if t.testsNear() {
 		near = int16(t.near)
 		up, low = halfKeys(t.job, probes(upper(t.fp.Simhash), t.near)), halfKeys(t.job, probes(lower(t.fp.Simhash), t.near))
 	}
 	alg, sketch := t.test()
-	err = conn.QueryRow(ctx, claimNewSQL, t.job, t.id, t.fp.Digest[:], int64(t.fp.Simhash), int64(t.fp.LinkSum), alg,
-		t.fp.URL.RegistrableDomain(), t.fp.URL.String(), sketch, t.locks(), near, up, low).Scan(&fresh)
-	return fresh, err
+	return []any{t.job, t.id, t.fp.Digest[:], int64(t.fp.Simhash), int64(t.fp.LinkSum), alg, t.fp.URL.RegistrableDomain(),
+		t.fp.URL.String(), sketch, t.locks(), near, up, low}
 }
 
 func (t *contentClaim) look(ctx context.Context, conn *pgxpool.Conn) (err error) {

@@ -12,6 +12,7 @@ import (
 type gather[T any] struct {
 	write  func(ctx context.Context, items []T) error
 	linger time.Duration // how long a group waits for more items
+	most   int           // items of a group that others may join; 0: maxGroup
 
 	mu     sync.Mutex
 	next   *group[T] // that fills; nil: none
@@ -26,7 +27,7 @@ type group[T any] struct {
 	err   error
 }
 
-// maxGroup bounds the items of a group that others may join. A call is never split.
+// maxGroup bounds the items of a group that others may join, where most does not. A call is never split.
 const maxGroup = 2000
 
 var errClosed = errors.New("the store is closed")
@@ -63,7 +64,11 @@ func (g *gather[T]) join(items []T) (of *group[T], full bool, err error) {
 		g.next = &group[T]{done: make(chan struct{})}
 	}
 	of = g.next
-	if len(of.items) > 0 && len(of.items)+len(items) > maxGroup {
+	most := maxGroup
+	if g.most > 0 {
+		most = g.most
+	}
+	if len(of.items) > 0 && len(of.items)+len(items) > most {
 		return of, true, nil
 	}
 	of.items = append(of.items, items...)

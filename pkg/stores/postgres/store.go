@@ -39,7 +39,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.main, s.jobs = s, newJobs(s)
 	s.follow()
-	s.budgets, s.attempt, s.content, s.resources = newBudgets(s), newAttemptLog(s), &ContentSet{s: s}, newResources(s)
+	s.budgets, s.attempt, s.content, s.resources = newBudgets(s), newAttemptLog(s), newContentSet(s), newResources(s)
 	if err := s.addServers(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -106,6 +106,7 @@ func (s *Store) ping(ctx context.Context) error {
 // Close writes what is under way, gives back the allowances that were not spent and closes the connections.
 func (s *Store) Close() {
 	s.attempt.close()
+	s.content.group.close()
 	for _, at := range s.ledger {
 		if at != s {
 			at.closeServer()
