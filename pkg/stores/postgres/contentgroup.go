@@ -9,8 +9,8 @@ import (
 )
 
 // Claims of new content that meet are sent together: one round trip, one transaction and one commit for all of them. A
-// look-up of larger distances takes the server milliseconds: such claims go side by side instead, each over a connection
-// of its own. The group's size bounds the locks that it holds: six a claim with a distance of 3.
+// look-up of larger distances takes the server milliseconds: such claims go side by side instead, each over a
+// connection of its own. The group's size bounds the locks that it holds: six a claim with a distance of 3.
 const (
 	groupedNear = 3
 	maxClaims   = 16

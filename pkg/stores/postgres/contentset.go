@@ -26,8 +26,8 @@ import (
 // near.
 //
 // Most pages resemble nothing. They are claimed by a call of claim_new_content, which does the same within the server;
-// claims that meet share a transaction (claimGroup). If the server finds a page to compare with, it changes nothing, and
-// the program does the whole claim.
+// claims that meet share a transaction (claimGroup). If the server finds a page to compare with, it changes nothing,
+// and the program does the whole claim.
 //
 // A verdict is final: a copy is not judged again if its original changes. A page whose claim made no near-duplicate
 // test is not a candidate in the tests of other pages.
