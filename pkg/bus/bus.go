@@ -172,7 +172,7 @@ func Failed(err error, attempt int) int {
 	return attempt + 1
 }
 
-// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff this takes two and a half
+// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff this takes two to three
 // minutes.
 const MaxAttempts = 12
 

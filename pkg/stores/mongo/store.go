@@ -148,8 +148,8 @@ func unreachable(err error) bool {
 
 // Codes of a server that is going down or is no primary at the moment, whose disk is full (14031), or that refuses the
 // login or its rights (13, 18): MongoDB's error_codes.yml.
-var downCodes = map[int]bool{13: true, 18: true, 91: true, 189: true, 10107: true, 11600: true, 11602: true, 13435: true,
-	13436: true, 14031: true}
+var downCodes = map[int]bool{13: true, 18: true, 91: true, 189: true, 10107: true, 11600: true, 11602: true,
+	13435: true, 13436: true, 14031: true}
 
 func stepsDown(word mongo.ServerError) bool {
 	if word == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
-// A server that takes nothing, whatever the reason, is away: no message is buried for it. One that does not know a table
-// is not.
+// A server that takes nothing, whatever the reason, is away: no message is buried for it. One that does not know a
+// table is not.
 func TestAServerThatTakesNothingIsAway(t *testing.T) {
 	const cut = `; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%[1]s' AND pid <> pg_backend_pid()`
 	for name, tt := range map[string]struct {
