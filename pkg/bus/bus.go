@@ -6,8 +6,8 @@
 //     by storing the message, or by storing the message it came from and handling that one again (see membus).
 //  2. Every message is delivered at least once. A repeat that the bus knows of is marked Redelivered.
 //  3. A message is settled only after its handler returned nil, so after the outputs of the handler were published.
-//  4. If a handler returns an error, the message comes back after a delay (RetryError), or goes to the dead letters
-//     with the reason.
+//  4. If a handler returns an error, the message comes back after a delay (RetryError, AwayError), or goes to the dead
+//     letters with the reason.
 //  5. Queues are bounded: Publish blocks while a topic is full.
 //
 // A bus never looks into an event, and a handler never knows which bus it runs on.
@@ -129,6 +129,22 @@ func (e *RetryError) Error() string { return fmt.Sprintf("retry in %v: %v", e.Af
 // Unwrap implements errors.
 func (e *RetryError) Unwrap() error { return e.Err }
 
+// AwayError says that a service is out of reach, or takes nothing from anybody at the moment: the message is not at
+// fault, and is delivered again until the service is back.
+type AwayError struct{ Err error }
+
+// Error implements error.
+func (e *AwayError) Error() string { return e.Err.Error() }
+
+// Unwrap implements errors.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// IsAway reports whether an error is that of a service which is out of reach.
+func IsAway(err error) bool {
+	_, ok := errors.AsType[*AwayError](err)
+	return ok
+}
+
 // Disposition tells a bus what to do with a message whose handler returned err: deliver it again after the delay, or
 // bury it. A permanent error (crawl.Permanent) is not retried.
 func Disposition(err error, attempt int) (retry bool, after time.Duration) {
@@ -136,15 +152,32 @@ func Disposition(err error, attempt int) (retry bool, after time.Duration) {
 	switch {
 	case errors.As(err, &r):
 		return true, r.After
-	case crawl.IsPermanent(err) || attempt >= MaxAttempts:
+	case crawl.IsPermanent(err):
+		return false, 0
+	case IsAway(err):
+		return true, Backoff(min(attempt, awayAttempts))
+	case attempt >= MaxAttempts:
 		return false, 0
 	}
 	return true, Backoff(attempt)
 }
 
-// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff this takes about five
-// minutes, long enough for a store to restart.
+// Failed is how many attempts a message has failed of that had failed of so many, and fails now with err. A service
+// that is away uses up half of MaxAttempts at most: when it is back, the message has attempts left for faults of its
+// own.
+func Failed(err error, attempt int) int {
+	if IsAway(err) {
+		return max(attempt, min(attempt+1, awayAttempts))
+	}
+	return attempt + 1
+}
+
+// MaxAttempts is how often a plain error is retried before the message is buried. With Backoff this takes two to three
+// minutes.
 const MaxAttempts = 12
+
+// awayAttempts is how many attempts a service that is away uses up at most. The delay after so many is 6 s.
+const awayAttempts = MaxAttempts / 2
 
 // Backoff is the delay before the delivery that follows attempt failures: 100 ms doubling to 30 s.
 func Backoff(attempt int) time.Duration {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,8 +10,8 @@ import (
 // waitsEvery is how often it is said, at most, that messages wait for what is expected.
 const waitsEvery = time.Minute
 
-// Waits logs that messages wait for something expected (IsExpected): at most one line a minute for all of them. The
-// zero value is ready.
+// Waits logs that messages wait for something that is not their fault (IsExpected, IsAway): at most one line a minute
+// for all of them. The zero value is ready.
 type Waits struct {
 	mu      sync.Mutex
 	last    time.Time
@@ -19,10 +20,15 @@ type Waits struct {
 
 // Say writes the line, or counts what waits for the next one.
 func (w *Waits) Say(log *slog.Logger, message string, args ...any) {
+	w.SayAt(log, slog.LevelInfo, message, args...)
+}
+
+// SayAt is Say with another level.
+func (w *Waits) SayAt(log *slog.Logger, level slog.Level, message string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := time.Now(); w.last.IsZero() || now.Sub(w.last) >= waitsEvery {
-		log.Info(message, append(args, "others_since_the_last_line", w.unnamed)...)
+		log.Log(context.Background(), level, message, append(args, "others_since_the_last_line", w.unnamed)...)
 		w.last, w.unnamed = now, 0
 		return
 	}

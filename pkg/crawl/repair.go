@@ -11,6 +11,7 @@ type RepairReport struct {
 	Claimed   int64    `json:"claimed"`                  // queued URLs that had no claim and have one now
 	Counters  int64    `json:"counters"`                 // counters of the tally that were wrong
 	Left      []string `json:"left,omitempty"`           // what could not be put right, a sentence each
+	Unproven  []string `json:"unproven,omitempty"`       // where nothing is wrong: what could not be proven to be right
 }
 
 // Changed reports whether the repair changed anything.

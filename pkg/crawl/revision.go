@@ -26,6 +26,10 @@ type JobStore interface {
 	// before. The first revision is that of a new job. An unchanged specification makes no revision. A change of a
 	// setting that is fixed once the job has begun is a permanent error that names the key.
 	AddRevision(ctx context.Context, job *Job) (current *Job, added bool, err error)
+	// AddNext is AddRevision for who made the specification of the revision with the given epoch (0: the job was not
+	// known). It returns ErrRevised, and stores nothing, where another one applies by now; who reads the job after that
+	// sees that one.
+	AddNext(ctx context.Context, job *Job, epoch uint32) (current *Job, added bool, err error)
 	// Revisions returns all of them, the first one first; none of a job that is not known.
 	Revisions(ctx context.Context, id JobID) ([]Revision, error)
 	// Sweep returns how far the sweep of a job has come; zero: none was begun.
@@ -34,6 +38,9 @@ type JobStore interface {
 	// revision.
 	SetSweep(ctx context.Context, id JobID, s Sweep) error
 }
+
+// ErrRevised says that the job is at another revision than the one that was to be followed.
+var ErrRevised = errors.New("somebody else revised the job meanwhile")
 
 // ErrSweepOver says that a newer revision has begun a sweep of its own.
 var ErrSweepOver = errors.New("a newer revision of the job has begun a sweep of its own")

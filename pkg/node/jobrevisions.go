@@ -163,11 +163,8 @@ func (r *jobRevisions) goOn(ctx context.Context, id crawl.JobID, s crawl.Sweep) 
 	if !s.Due() {
 		return nil
 	}
-	now, err := r.jobs.State(ctx, id)
-	if err != nil || now != crawl.JobEnded {
-		return err
-	}
-	return r.jobs.SetState(ctx, id, crawl.JobRunning)
+	_, err := r.jobs.Turn(ctx, id, 0, crawl.JobRunning, crawl.JobEnded)
+	return err
 }
 
 // concluded reports whether a job of which nothing is under way lets in nothing more that older revisions left out.

@@ -159,15 +159,32 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 	switch {
 	case j.State == crawl.JobEnded && !over:
 		w.log.Info("the job continues: it has new URLs", "job", j.ID, "open", open)
-		return left, w.jobs.SetState(ctx, j.ID, crawl.JobRunning)
-	case j.State == crawl.JobRunning && over && time.Since(j.Created) > newborn && w.finished(ctx, j, last):
+		_, err := w.jobs.Turn(ctx, j.ID, 0, crawl.JobRunning, crawl.JobEnded)
+		return left, err
+	case j.State == crawl.JobRunning && over && w.current(j) && time.Since(j.Created) > newborn &&
+		w.finished(ctx, j, last):
 		if done, err := w.concluded(ctx, j.ID, w.unchanged(j.ID, tally)); err != nil || !done {
 			return left, err
 		}
-		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
-		return 0, w.jobs.SetState(ctx, j.ID, crawl.JobEnded)
+		return 0, w.end(ctx, j, tally)
 	}
 	return left, nil
+}
+
+// end notes the end of a job, unless somebody revised it, or gave it another state, meanwhile.
+func (w *jobWatch) end(ctx context.Context, j crawl.JobInfo, tally crawl.Tally) error {
+	ended, err := w.jobs.Turn(ctx, j.ID, j.Job.Epoch, crawl.JobEnded, crawl.JobRunning)
+	if ended {
+		w.log.Info("the job has ended", "job", j.ID, "pages", tally.Pages, "urls", tally.Claimed)
+	}
+	return err
+}
+
+// current reports whether the frontier goes by the revision of a job that applies: by an older one its budget may be
+// spent.
+func (w *jobWatch) current(j crawl.JobInfo) bool {
+	epoch := w.frontier.Epoch(j.ID)
+	return epoch == 0 || epoch == crawl.EpochOf(j.Job.Epoch)
 }
 
 // endless reports whether a job goes on until it is stopped: it is continuous, and no bound of its time or bytes is

@@ -157,7 +157,8 @@ func (c *cluster) holdFor(ctx context.Context, id crawl.JobID, _ string) error {
 	if c.postgres == nil {
 		return nil
 	}
-	if err := c.postgres.Jobs().SetState(context.WithoutCancel(ctx), id, crawl.JobPaused); err != nil {
+	_, err := c.postgres.Jobs().Turn(context.WithoutCancel(ctx), id, 0, crawl.JobPaused, crawl.JobRunning)
+	if err != nil {
 		return fmt.Errorf("pause job %s: %w", id, err)
 	}
 	return nil

@@ -13,10 +13,16 @@ import (
 // once.
 const loudAttempt = 3
 
-// failed says that a message failed, and what it was about. Where the failure is expected, one line stands for many.
+// failed says that a message failed, and what it was about. Where the failure is expected, or a service stays away, one
+// line stands for many.
 func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
 	if bus.IsExpected(err) {
 		r.waits.Say(r.cfg.Log, "messages wait", "stage", r.cfg.Name, "reason", err)
+		return
+	}
+	if bus.IsAway(err) && m.Attempt >= loudAttempt {
+		r.away.SayAt(r.cfg.Log, slog.LevelError, "messages wait until a service takes them", "stage", r.cfg.Name, "reason",
+			err)
 		return
 	}
 	level := slog.LevelWarn

@@ -102,7 +102,8 @@ type runner[In crawl.Event] struct {
 	calls   *calls[In]
 	keeper  keeper
 	figures *figures
-	waits   bus.Waits
+	waits   bus.Waits // what is expected
+	away    bus.Waits // services
 }
 
 func (r *runner[In]) deliver(ctx context.Context, m bus.Message) error {

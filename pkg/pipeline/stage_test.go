@@ -196,6 +196,30 @@ func TestAFailureIsLoggedWithJobAndURL(t *testing.T) {
 	}
 }
 
+// A store that stays away is one line a minute, and an error to people.
+func TestAStoreThatStaysAwayIsOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		cfg := pipeline.Config{Name: "test", Topic: crawl.TopicFetch, Log: slog.New(slog.NewTextHandler(&out, nil))}
+		s := &script{}
+		for range 40 {
+			m := message()
+			m.Attempt = 6
+			s.deliver = append(s.deliver, m)
+		}
+		h := handler(func(context.Context, *crawl.Fetch) ([]crawl.Event, error) {
+			return nil, fmt.Errorf("ledger: %w", &bus.AwayError{Err: errors.New("it only reads")})
+		})
+		if err := pipeline.Run(t.Context(), s, cfg, h); err != nil || len(s.results) != 40 || !bus.IsAway(s.results[0]) {
+			t.Fatalf("error %v, of the messages %v", err, s.results)
+		}
+		if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=ERROR") ||
+			!strings.Contains(got, "it only reads") {
+			t.Errorf("logged %q, want one error", got)
+		}
+	})
+}
+
 // A refusal by the fence, say, concerns each message that a node has in hand: that is one line and no alarm, however
 // often they come back.
 func TestExpectedRefusalsAreOneLine(t *testing.T) {

@@ -43,10 +43,11 @@ func (j *ClusterJob) Repair(ctx context.Context, to ClusterStores) (out crawl.Re
 	if err != nil {
 		return out, err
 	}
-	out.Left = leftOver(r)
 	if len(r.Faults) == 0 {
+		out.Unproven = r.Doubts()
 		return out, nil
 	}
+	out.Left = leftOver(r)
 	m := mender{ClusterStores: to, job: j.Info.ID, out: &out, again: map[weburl.Key]bool{},
 		lost: map[weburl.Key]bool{}}
 	if len(out.Left) > 0 { // what the frontiers do not hold is lost, whatever moves: it is queued again all the same

@@ -101,6 +101,9 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 		left string
 	}{
 		"nothing is wrong": {func(*fakeCluster) {}, nil, ""},
+		"nothing is wrong, and messages move": {func(f *fakeCluster) {
+			f.queue(bus.Depth{Queue: crawl.TopicParse, Ready: 1}, bus.Depth{Queue: "back.7", Ready: 1})
+		}, nil, ""},
 		"a page without record and reason": {func(f *fakeCluster) { f.vanish(mustURL(t, "http://d.test/"), 0) },
 			[]string{"queue http://d.test/", "reopen http://d.test/"}, ""},
 		"a page whose links are missing": {func(f *fakeCluster) {
@@ -138,6 +141,10 @@ func TestRepairDoesWhatEachFindingAsksFor(t *testing.T) {
 			}
 			if (len(r.Left) > 0) != (c.left != "") || !strings.Contains(strings.Join(r.Left, "\n"), c.left) {
 				t.Errorf("left %q, want %q", r.Left, c.left)
+			}
+			if audit, err := j.Audit(t.Context()); len(c.did) == 0 && c.left == "" && (err != nil ||
+				!slices.Equal(r.Unproven, audit.Doubts())) {
+				t.Errorf("not proven %q, error %v; an audit says %q", r.Unproven, err, audit.Doubts())
 			}
 		})
 	}

@@ -33,6 +33,9 @@ func WriteRepair(w io.Writer, r *crawl.RepairReport) error {
 	for _, l := range r.Left {
 		fmt.Fprintf(&b, "WRONG   %s\n", l)
 	}
+	for _, u := range r.Unproven {
+		fmt.Fprintf(&b, "later   not proven: %s\n", u)
+	}
 	if b.Len() == 0 {
 		b.WriteString("nothing to mend\n")
 	}

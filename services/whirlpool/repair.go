@@ -29,7 +29,8 @@ The crawl in a directory must not run. Run it again afterwards: it fetches what 
 may be under way: pause the job, or wait until it stands still; what is queued is fetched when it goes on. Records that
 are damaged are set aside in a collection beside the job's.
 
-The exit status is 1 when something is left that could not be put right.`,
+The exit status is 1 when something is left that could not be put right, and 3 when nothing wrong was found, but not
+everything could be proven, as that of whirlpool audit.`,
 		Example: `  whirlpool audit -o crawl-example.com || whirlpool repair -o crawl-example.com
   whirlpool repair -o crawl-example.com && whirlpool crawl https://example.com/ && whirlpool audit
   whirlpool repair --cluster=node.yml --job example-com`,
@@ -96,8 +97,12 @@ func repaired(cmd *cobra.Command, what report.Repairer, asJSON bool, name string
 	if err := write(cmd.OutOrStdout(), &r); err != nil {
 		return err
 	}
-	if len(r.Left) > 0 {
+	switch {
+	case len(r.Left) > 0:
 		return fmt.Errorf("%s could not be put right wholly: %s", name, r.Left[0])
+	case len(r.Unproven) > 0:
+		return exitStatus{exitUnproven,
+			fmt.Errorf("nothing wrong was found, but not everything could be proven: %s", r.Unproven[0])}
 	}
 	return nil
 }

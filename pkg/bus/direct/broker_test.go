@@ -142,7 +142,6 @@ func (c *conn) Retry(ctx context.Context, m bus.Message, after time.Duration) er
 	if _, lost := c.now(); lost || ctx.Err() != nil {
 		return errCut
 	}
-	m.Attempt++
 	c.do(func() { c.of(m.Topic()).unacked++ })
 	time.AfterFunc(after, func() {
 		c.do(func() {
@@ -312,7 +311,9 @@ func (k *taken) End(err error) {
 	switch {
 	case err == nil:
 	case retry:
-		_ = k.c.Retry(context.Background(), k.msg, after)
+		m := k.msg
+		m.Attempt = bus.Failed(err, m.Attempt)
+		_ = k.c.Retry(context.Background(), m, after)
 	default:
 		_ = k.c.Bury(context.Background(), k.msg, err)
 	}

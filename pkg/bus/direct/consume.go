@@ -198,6 +198,7 @@ func (c *consumer) putAway(m bus.Message, cause error) error {
 		return err
 	}
 	if retry, after := bus.Disposition(cause, m.Attempt); retry {
+		m.Attempt = bus.Failed(cause, m.Attempt)
 		return c.bus.broker.Retry(c.life, m, after)
 	}
 	return c.bus.broker.Bury(c.life, m, cause)

@@ -315,7 +315,7 @@ func (b *Bus) dispose(ctx context.Context, t *topic, d delivery, err error) {
 	}
 	retry, after := bus.Disposition(err, d.msg.Attempt)
 	if retry {
-		d.msg.Attempt++
+		d.msg.Attempt = bus.Failed(err, d.msg.Attempt)
 		time.AfterFunc(after, func() { _ = b.enqueue(ctx, t, d) })
 		return
 	}

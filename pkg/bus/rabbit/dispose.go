@@ -80,7 +80,7 @@ func (c *consumer) dispose(sub *subscription, j *job, attempt int, err error) {
 	case sub.handlers.Err() != nil: // cut off: it says nothing about the message
 		j.abandon()
 	case retry:
-		c.settle(sub, j, c.retry(sub.handlers, &j.Delivery, attempt+1, after))
+		c.settle(sub, j, c.retry(sub.handlers, &j.Delivery, bus.Failed(err, attempt), after))
 	default:
 		c.settle(sub, j, c.bury(sub.handlers, &j.Delivery, err))
 	}

@@ -52,14 +52,14 @@ func (o *held) end(how func()) {
 	o.h.sub.held.Done()
 }
 
-// Retry publishes a message to the retries of its topic, to be handled after a delay with one failure more. It returns
-// when the broker has confirmed it.
+// Retry publishes a message to the retries of its topic, to be handled after a delay; m.Attempt counts the failure
+// already. It returns when the broker has confirmed it.
 func (b *Bus) Retry(ctx context.Context, m bus.Message, after time.Duration) error {
 	v, p, err := b.lone(m)
 	if err != nil {
 		return err
 	}
-	p.Headers = withNumber(p.Headers, headerAttempt, int64(m.Attempt)+1)
+	p.Headers = withNumber(p.Headers, headerAttempt, int64(m.Attempt))
 	p.Headers[headerDue] = time.Now().Add(min(after, maxHold)).UnixMilli()
 	return v.publishing.publish(ctx, []outgoing{{m.Topic() + retrySuffix, p}})
 }

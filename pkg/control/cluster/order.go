@@ -18,21 +18,26 @@ func (c *Cluster) Order(ctx context.Context, id crawl.JobID, o control.Order) (*
 	if !known {
 		return nil, control.Misusef("no order is called %q", o)
 	}
-	j, err := c.Job(ctx, id)
-	if err != nil {
-		return nil, err
+	for {
+		j, err := c.Job(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out := &control.Ordered{Job: j.Info.ID, State: string(after)}
+		switch j.Info.State {
+		case crawl.JobEnded:
+			return nil, fmt.Errorf("job %s has finished: there is nothing to %s", out.Job, o)
+		case after:
+			out.Text = fmt.Sprintf("job %s is %s already", out.Job, after)
+			return out, nil
+		}
+		done, err := c.Postgres.Jobs().Turn(ctx, out.Job, 0, after, j.Info.State)
+		if err != nil {
+			return nil, err
+		}
+		if done { // else it has another state by now
+			out.Text = fmt.Sprintf("job %s is %s; the frontier follows within some seconds", out.Job, after)
+			return out, nil
+		}
 	}
-	out := &control.Ordered{Job: j.Info.ID, State: string(after)}
-	switch j.Info.State {
-	case crawl.JobEnded:
-		return nil, fmt.Errorf("job %s has finished: there is nothing to %s", out.Job, o)
-	case after:
-		out.Text = fmt.Sprintf("job %s is %s already", out.Job, after)
-		return out, nil
-	}
-	if err := c.Postgres.Jobs().SetState(ctx, out.Job, after); err != nil {
-		return nil, err
-	}
-	out.Text = fmt.Sprintf("job %s is %s; the frontier follows within some seconds", out.Job, after)
-	return out, nil
 }

@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
 )
 
 // specExpiry is how long programs may go by the settings that a job had before: see postgres.Config.JobExpiry.
@@ -17,45 +19,63 @@ func (c *Cluster) Retry(ctx context.Context, id crawl.JobID, r control.Retry) (*
 	if err := c.Bus.Reach(ctx); err != nil {
 		return nil, err
 	}
-	j, err := c.Job(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := c.change(ctx, j.Info.Job, r.Change)
+	job, changed, err := c.changed(ctx, id, r.Change)
 	if err != nil {
 		return nil, err
 	}
 	if changed {
 		if r.Waiting != nil {
-			r.Waiting(j.Info.ID, specExpiry)
+			r.Waiting(job.ID, specExpiry)
 		}
 		if err := control.Sleep(ctx, specExpiry); err != nil {
 			return nil, err
 		}
 	}
-	n, err := node.Retry(ctx, c.Bus, c.Postgres.URLs(), j.Info.ID, r.Verdicts, r.Reasons)
+	n, err := node.Retry(ctx, c.Bus, c.Postgres.URLs(), job.ID, r.Verdicts, r.Reasons)
 	if err != nil {
 		return nil, err
 	}
-	if n > 0 && j.Info.State == crawl.JobEnded {
-		if err := c.Postgres.Jobs().SetState(ctx, j.Info.ID, crawl.JobRunning); err != nil {
+	if _, err := c.present(ctx, job); err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		if err := c.goOn(ctx, job); err != nil {
 			return nil, err
 		}
 	}
-	return &control.Retried{Job: j.Info.ID, Queued: n}, nil
+	return &control.Retried{Job: job.ID, Queued: n}, nil
 }
 
-// change gives a job other settings, and reports whether there are any that programs may not know yet.
-func (c *Cluster) change(ctx context.Context, job *crawl.Job, change control.Change) (changed bool, err error) {
+// changed gives a job other settings, and reports whether there are any that programs may not know yet. What others
+// change at the same time stays.
+func (c *Cluster) changed(ctx context.Context, id crawl.JobID, change control.Change) (job *crawl.Job, changed bool,
+	err error) {
+	for {
+		j, err := c.Job(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		job, changed, err := c.change(ctx, j.Info.Job, change)
+		if !errors.Is(err, crawl.ErrRevised) {
+			return job, changed, err
+		}
+	}
+}
+
+func (c *Cluster) change(ctx context.Context, job *crawl.Job, change control.Change) (*crawl.Job, bool, error) {
 	if change == nil {
-		return true, nil // they were stored a moment ago
+		return job, true, nil // they were stored a moment ago
 	}
 	next, err := change(job)
 	if err != nil || next == nil {
-		return false, err
+		return job, false, err
 	}
 	if err := checkPrivate(c.Config, next); err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return true, c.Postgres.Jobs().Put(ctx, next)
+	if err := checkOrder(next); err != nil {
+		return nil, false, err
+	}
+	job, _, err = node.Revise(ctx, postgres.NextOf{Jobs: c.Postgres.Jobs(), Epoch: crawl.EpochOf(job.Epoch)}, next)
+	return job, true, err
 }

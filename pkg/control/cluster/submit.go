@@ -29,15 +29,15 @@ func (c *Cluster) Submit(ctx context.Context, s control.Submission) (*control.Su
 			return out, err
 		}
 	}
-	err := postgres.ErrRevised
-	for errors.Is(err, postgres.ErrRevised) { // somebody else submitted it meanwhile: theirs is the one to change
+	err := crawl.ErrRevised
+	for errors.Is(err, crawl.ErrRevised) { // somebody else submitted it meanwhile: theirs is the one to change
 		out.Job, out.Changes, err = c.store(ctx, s)
 	}
 	if err != nil {
 		return out, err
 	}
 	out.Stored = true
-	n, state, err := c.queueSeeds(ctx, out.Job)
+	n, state, err := c.queueSeeds(ctx, out.Job, out.Changes)
 	if err != nil {
 		return out, err
 	}
@@ -151,12 +151,11 @@ func (c *Cluster) ended(ctx context.Context, job *crawl.Job) (out []control.Ende
 // brokers take it. Read again, it queues nothing twice.
 func (c *Cluster) queueList(ctx context.Context, job *crawl.Job, list *seedlist.List) (seedlist.Count, error) {
 	count, err := node.FeedSeeds(ctx, c.Bus, c.Postgres.URLs(), c.Postgres.Hosts(), job, list)
-	if err != nil || count.Seeds == 0 {
-		return count, err
+	if err == nil {
+		_, err = c.present(ctx, job)
 	}
-	info, err := c.Postgres.Jobs().Info(ctx, job.ID)
-	if err == nil && info.State == crawl.JobEnded { // the seeds that came first may all have been fetched meanwhile
-		err = c.Postgres.Jobs().SetState(ctx, job.ID, crawl.JobRunning)
+	if err == nil && count.Seeds > 0 { // the seeds that came first may all have been fetched meanwhile
+		err = c.goOn(ctx, job)
 	}
 	return count, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,15 +83,14 @@ func (e *Engine) let(ctx context.Context, id crawl.JobID, to crawl.JobState, fro
 	if err != nil || !known {
 		return err
 	}
-	for _, state := range from {
-		if info.State == state {
-			e.mu.Lock()
-			delete(e.quiet, id)
-			e.mu.Unlock()
-			return e.Postgres.Jobs().SetState(ctx, id, to)
-		}
+	if !slices.Contains(from, info.State) {
+		return nil
 	}
-	return nil
+	e.mu.Lock()
+	delete(e.quiet, id)
+	e.mu.Unlock()
+	_, err = e.Postgres.Jobs().Turn(ctx, id, 0, to, from...)
+	return err
 }
 
 // info is what the cluster knows of a job.

@@ -87,16 +87,19 @@ func (l *Learner) teach(ctx context.Context, job *crawl.Job, pages []topic.Vecto
 	if err != nil {
 		return crawl.Permanent(err)
 	}
-	current, err := l.jobs.Job(ctx, job.ID) // after the training: a revision of that time is not undone
-	if err != nil {
-		return err
+	for err = crawl.ErrRevised; errors.Is(err, crawl.ErrRevised); { // nobody's revision of this time is undone
+		var current *crawl.Job
+		if current, err = l.jobs.Job(ctx, job.ID); err != nil {
+			return err
+		}
+		if !Learns(current) || current.TopicExamples != job.TopicExamples {
+			return nil
+		}
+		next := *current
+		next.TopicModel, next.TopicSeen = crawl.BlobOf(m.Append(nil)), len(pages)
+		_, _, err = l.jobs.AddNext(ctx, &next, crawl.EpochOf(current.Epoch))
 	}
-	if !Learns(current) || current.TopicExamples != job.TopicExamples {
-		return nil
-	}
-	next := *current
-	next.TopicModel, next.TopicSeen = crawl.BlobOf(m.Append(nil)), len(pages)
-	if _, _, err = l.jobs.AddRevision(ctx, &next); err == nil {
+	if err == nil {
 		l.log.Info("learned the topic", "job", job.ID, "pages", len(pages), "model", m.Digest()[:12])
 	}
 	return err

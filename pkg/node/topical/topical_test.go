@@ -95,6 +95,7 @@ type store struct {
 	crawl.JobStore
 	revisions []crawl.Job
 	err       error
+	meanwhile *crawl.Job // a revision that comes between the learner's look at the job and its own
 }
 
 func (s *store) Job(context.Context, crawl.JobID) (*crawl.Job, error) {
@@ -105,6 +106,19 @@ func (s *store) Job(context.Context, crawl.JobID) (*crawl.Job, error) {
 func (s *store) AddRevision(_ context.Context, j *crawl.Job) (*crawl.Job, bool, error) {
 	s.revisions = append(s.revisions, *j)
 	return j, true, nil
+}
+
+func (s *store) AddNext(ctx context.Context, j *crawl.Job, epoch uint32) (*crawl.Job, bool, error) {
+	if s.meanwhile != nil {
+		s.revisions = append(s.revisions, *s.meanwhile)
+		s.meanwhile = nil
+	}
+	if int(epoch) != int(crawl.EpochOf(s.revisions[len(s.revisions)-1].Epoch)) {
+		return nil, false, crawl.ErrRevised
+	}
+	next := *j
+	next.Epoch = epoch + 1
+	return s.AddRevision(ctx, &next)
 }
 
 func learning(t *testing.T) crawl.Job {
@@ -161,6 +175,20 @@ func TestAModelIsLearnedOnce(t *testing.T) {
 	show(t, topical.NewLearner(s, slog.New(slog.DiscardHandler)), &job, enough)
 	if len(s.revisions) != 2 {
 		t.Error("it was learned twice")
+	}
+}
+
+// Who revises the job while the learner makes its revision is not undone.
+func TestALearnerUndoesNobodysRevision(t *testing.T) {
+	job := learning(t)
+	theirs := job
+	theirs.MaxPages, theirs.Epoch = 77, 2
+	s := &store{revisions: []crawl.Job{job}, meanwhile: &theirs}
+	show(t, topical.NewLearner(s, slog.New(slog.DiscardHandler)), &job, topic.Lesson(job.MaxPages))
+	now := s.revisions[len(s.revisions)-1]
+	if now.TopicModel == "" || now.MaxPages != 77 || len(s.revisions) != 3 {
+		t.Errorf("%d revisions, the last with max_pages %d, learned %t; want 3, 77, true", len(s.revisions), now.MaxPages,
+			now.TopicModel != "")
 	}
 }
 

@@ -20,6 +20,16 @@ func (f *Frontier) JobStats(id crawl.JobID) (s JobStats) {
 	return s
 }
 
+// Epoch is the epoch of the revision of a job that the frontier goes by; 0: it has nothing to do with the job.
+func (f *Frontier) Epoch(id crawl.JobID) uint32 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if js := f.jobs.of(id); js != nil {
+		return crawl.EpochOf(js.job.Epoch)
+	}
+	return 0
+}
+
 // Bound is the bound of a job that is met; empty: none.
 func (f *Frontier) Bound(id crawl.JobID) string {
 	f.mu.Lock()

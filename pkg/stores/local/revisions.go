@@ -116,6 +116,16 @@ func (j *Jobs) Revisions(_ context.Context, id crawl.JobID) ([]crawl.Revision, e
 // AddRevision implements crawl.JobStore. If the new rules may let in URLs that were excluded, it stores that a sweep is
 // due.
 func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.Job, added bool, err error) {
+	return j.addRevision(ctx, job, nil)
+}
+
+// AddNext implements crawl.JobStore.
+func (j *Jobs) AddNext(ctx context.Context, job *crawl.Job, epoch uint32) (*crawl.Job, bool, error) {
+	return j.addRevision(ctx, job, &epoch)
+}
+
+func (j *Jobs) addRevision(ctx context.Context, job *crawl.Job,
+	from *uint32) (current *crawl.Job, added bool, err error) {
 	if err := job.Validate(); err != nil {
 		return nil, false, crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, err))
 	}
@@ -126,6 +136,9 @@ func (j *Jobs) AddRevision(ctx context.Context, job *crawl.Job) (current *crawl.
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	rs := j.by[job.ID]
+	if from != nil && int(*from) != len(rs) {
+		return nil, false, crawl.Permanent(fmt.Errorf("job %q: %w", job.ID, crawl.ErrRevised))
+	}
 	var sweep []byte
 	if n := len(rs); n > 0 {
 		last := rs[n-1].Job

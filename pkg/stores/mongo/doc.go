@@ -7,7 +7,7 @@
 //     as stored. So a message that is handled again does no harm.
 //  3. Puts that come at the same time share a round trip: an unordered InsertMany, of whose documents each succeeds or
 //     fails on its own. A document that the server does not want fails its own Put, and no other.
-//  4. A server that is out of reach is reported within seconds, as a *bus.RetryError: the message comes back however
+//  4. A server that is out of reach is reported within seconds, as a *bus.AwayError: the message comes back however
 //     long that lasts, and is never buried for it.
 //  5. [Job] reads the records back, for export, audit and explain, in memory that does not grow with their number.
 //

@@ -336,9 +336,8 @@ func TestAServerThatDiesIsReportedAndNothingIsLost(t *testing.T) {
 					return
 				}
 				failed.Add(1)
-				var retry *bus.RetryError
-				if took := time.Since(start); !errors.As(err, &retry) || took > 5*time.Minute {
-					t.Errorf("error %v after %v; want a *bus.RetryError until the server is back", err, took)
+				if took := time.Since(start); !bus.IsAway(err) || took > 5*time.Minute {
+					t.Errorf("error %v after %v; want a *bus.AwayError until the server is back", err, took)
 					return
 				}
 				p.back()

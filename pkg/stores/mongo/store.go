@@ -125,22 +125,19 @@ func (s *Store) indexedLately(l life) bool {
 	return time.Since(s.indexed[l]) < indexEvery
 }
 
-// retryAfter is how long a message waits for a server that is out of reach.
-const retryAfter = 2 * time.Second
-
 // failure says what an error of the server means for the message: out of reach, it comes back until the server does.
 func failure(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case unreachable(err):
-		return &bus.RetryError{After: retryAfter, Err: err}
+		return &bus.AwayError{Err: err}
 	}
 	return err
 }
 
 // unreachable reports whether the server did not answer the request: there was no connection, it broke, the answer
-// timed out, or the server is shutting down.
+// timed out, or the server is shutting down or takes nothing.
 func unreachable(err error) bool {
 	var word mongo.ServerError
 	if err == nil || errors.As(err, &word) && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {
@@ -149,8 +146,10 @@ func unreachable(err error) bool {
 	return true
 }
 
-// Codes of a server that is going down or is no primary at the moment (MongoDB's error_codes.yml).
-var downCodes = map[int]bool{91: true, 189: true, 10107: true, 11600: true, 11602: true, 13435: true, 13436: true}
+// Codes of a server that is going down or is no primary at the moment, whose disk is full (14031), or that refuses the
+// login or its rights (13, 18): MongoDB's error_codes.yml.
+var downCodes = map[int]bool{13: true, 18: true, 91: true, 189: true, 10107: true, 11600: true, 11602: true,
+	13435: true, 13436: true, 14031: true}
 
 func stepsDown(word mongo.ServerError) bool {
 	if word == nil {

@@ -31,19 +31,32 @@ func newJobs(s *Store) *Jobs {
 	return &Jobs{s: s, lives: map[crawl.JobID]life{}, specs: map[specKey]spec{}}
 }
 
+var jobStates = []crawl.JobState{crawl.JobRunning, crawl.JobPaused, crawl.JobStopped, crawl.JobEnded}
+
 // SetState says what a job is to do from now on. The job must be known.
 func (j *Jobs) SetState(ctx context.Context, id crawl.JobID, state crawl.JobState) error {
-	if !slices.Contains([]crawl.JobState{crawl.JobRunning, crawl.JobPaused, crawl.JobStopped, crawl.JobEnded}, state) {
-		return crawl.Permanent(fmt.Errorf("job %q: no state is called %q", id, state))
+	done, err := j.Turn(ctx, id, 0, state, jobStates...)
+	if err == nil && !done {
+		return unknownJob(id)
 	}
-	return j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, state), func(ctx context.Context) error {
-		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END WHERE id = $1 AND deleted IS NULL`
-		tag, err := j.s.pool.Exec(ctx, sql, indexed(string(id)), string(state))
-		if err == nil && tag.RowsAffected() == 0 {
-			return unknownJob(id)
-		}
+	return err
+}
+
+// Turn gives a job another state where it is in one of some, at the given epoch (0: at any), and reports whether it
+// was. So nobody who decides by what was read undoes what others, such as a person who pauses the job, said meanwhile.
+func (j *Jobs) Turn(ctx context.Context, id crawl.JobID, epoch uint32, to crawl.JobState,
+	from ...crawl.JobState) (done bool, err error) {
+	if !slices.Contains(jobStates, to) {
+		return false, crawl.Permanent(fmt.Errorf("job %q: no state is called %q", id, to))
+	}
+	err = j.s.do(ctx, fmt.Sprintf("job %q to be %s", id, to), func(ctx context.Context) error {
+		const sql = `UPDATE jobs SET state = $2, ended = CASE WHEN $2 IN ('stopped', 'ended') THEN coalesce(ended, now()) END
+			WHERE id = $1 AND deleted IS NULL AND state = ANY($3) AND ($4 = 0 OR epoch = $4)`
+		tag, err := j.s.pool.Exec(ctx, sql, indexed(string(id)), string(to), from, int32(epoch))
+		done = tag.RowsAffected() > 0
 		return err
 	})
+	return done, err
 }
 
 // State returns what a job is to do, as it is now.

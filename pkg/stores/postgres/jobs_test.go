@@ -68,6 +68,19 @@ func TestJobsHaveStates(t *testing.T) {
 	if err := jobs.SetState(ctx, "nobody", crawl.JobPaused); !crawl.IsPermanent(err) {
 		t.Errorf("a job that there is not: error %v", err)
 	}
+	turn := func(epoch uint32, to crawl.JobState, from ...crawl.JobState) bool {
+		done, err := jobs.Turn(ctx, "states", epoch, to, from...)
+		check(t, err)
+		return done
+	}
+	if turn(0, crawl.JobEnded, crawl.JobPaused) || turn(2, crawl.JobEnded, crawl.JobRunning) {
+		t.Error("it has another state though it was in none of those, or at another epoch")
+	}
+	wantState(crawl.JobRunning)
+	if !turn(1, crawl.JobEnded, crawl.JobPaused, crawl.JobRunning) {
+		t.Error("it keeps its state though it was in one of those")
+	}
+	wantState(crawl.JobEnded)
 	list, err := jobs.List(ctx)
 	check(t, err)
 	found := 0

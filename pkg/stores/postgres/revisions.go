@@ -138,11 +138,7 @@ func (j *Jobs) Put(ctx context.Context, job *crawl.Job) error {
 	return err
 }
 
-// ErrRevised says that the job is at another revision than the one that was to be followed.
-var ErrRevised = errors.New("somebody else revised the job meanwhile")
-
-// NextOf are the jobs for one who makes a revision of what was read of a job: AddRevision returns ErrRevised where the
-// revision that applies is not the given one; 0: none.
+// NextOf are the jobs for one who makes a revision of what was read of a job at an epoch: AddRevision is AddNext.
 type NextOf struct {
 	*Jobs
 	Epoch uint32
@@ -150,7 +146,19 @@ type NextOf struct {
 
 // AddRevision implements crawl.JobStore.
 func (f NextOf) AddRevision(ctx context.Context, job *crawl.Job) (*crawl.Job, bool, error) {
-	return f.addRevision(ctx, job, &f.Epoch)
+	return f.AddNext(ctx, job, f.Epoch)
+}
+
+// AddNext implements crawl.JobStore.
+func (j *Jobs) AddNext(ctx context.Context, job *crawl.Job, epoch uint32) (*crawl.Job, bool, error) {
+	current, added, err := j.addRevision(ctx, job, &epoch)
+	if epoch > 0 && errors.Is(err, crawl.ErrDiscarded) {
+		err = crawl.Permanent(fmt.Errorf("%w: %w", crawl.ErrRevised, err))
+	}
+	if errors.Is(err, crawl.ErrRevised) {
+		j.forget(job.ID)
+	}
+	return current, added, err
 }
 
 // AddRevision implements crawl.JobStore. A new job runs; number and state of one that was submitted stay.
@@ -164,8 +172,10 @@ func (j *Jobs) addRevision(ctx context.Context, job *crawl.Job,
 		return nil, false, crawl.Permanent(fmt.Errorf("submit job %q: %w", job.ID, err))
 	}
 	err = j.s.do(ctx, fmt.Sprintf("submit job %q", job.ID), func(ctx context.Context) error {
-		if err := j.revive(ctx, job.ID); err != nil {
-			return err
+		if from == nil || *from == 0 { // a job that was deleted gets no other life by a revision of the last one
+			if err := j.revive(ctx, job.ID); err != nil {
+				return err
+			}
 		}
 		j.forgetLife(job.ID)
 		number, err := j.number(ctx, job.ID)
@@ -194,7 +204,7 @@ func addRevision(ctx context.Context, tx pgx.Tx, number int32, job *crawl.Job, f
 		return nil, false, err
 	}
 	if from != nil && (last == nil) != (*from == 0) || from != nil && last != nil && last.Epoch != *from {
-		return nil, false, crawl.Permanent(ErrRevised)
+		return nil, false, crawl.Permanent(crawl.ErrRevised)
 	}
 	epoch := first
 	if last != nil {

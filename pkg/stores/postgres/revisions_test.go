@@ -133,7 +133,7 @@ func TestARevisionOfAnOlderOneIsRefused(t *testing.T) {
 	check(t, add(0, 1))
 	check(t, add(1, 2))
 	for _, from := range []uint32{0, 1, 3} {
-		if err := add(from, 9); !errors.Is(err, postgres.ErrRevised) {
+		if err := add(from, 9); !errors.Is(err, crawl.ErrRevised) {
 			t.Errorf("following revision %d: %v", from, err)
 		}
 	}
