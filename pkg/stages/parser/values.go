@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
@@ -134,28 +135,11 @@ func toBool(s string) (any, bool) {
 	return nil, false
 }
 
-// dateLayouts are tried in order. A date without a zone is taken for UTC; 01/02/2006 is read as in the United States,
-// where that form comes from, where it can be.
-var dateLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04",
-	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
-	time.RFC1123Z, time.RFC1123, time.RFC850, time.ANSIC,
-	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006", "2 January 2006", "Jan 2, 2006 15:04", "Jan 2, 2006",
-	"January 2, 2006 15:04", "January 2, 2006", "Monday, January 2, 2006", "Mon, Jan 2, 2006", "Monday, 2 January 2006",
-	"Jan 2 2006", "January 2 2006", "2006/1/2 15:04:05", "2006/1/2", "1/2/2006", "2.1.2006", "2.1.2006 15:04", "20060102",
-	"2/1/2006", "2-1-2006",
-}
-
 // toDate reads a date and writes it as RFC 3339 has it.
 func toDate(s string) (any, bool) {
-	s = strings.Join(strings.Fields(s), " ")
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.Format(time.RFC3339), true
-		}
+	t, ok := dates.Parse(strings.Join(strings.Fields(s), " "))
+	if !ok {
+		return nil, false
 	}
-	if t, ok := parseWritten(s); ok {
-		return t.Format(time.RFC3339), true
-	}
-	return nil, false
+	return t.Format(time.RFC3339), true
 }

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 )
 
 // Facts are who wrote a page and when, as the page says.
@@ -288,25 +290,16 @@ func firstDate(list ...time.Time) time.Time {
 	return time.Time{}
 }
 
-// dateLayouts are tried in order; a date without a zone is taken for UTC.
-var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04", "2006-01-02T15:04:05 Z07:00",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05",
-	"2006-01-02 15:04", time.DateOnly,
-	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123,
-	"Mon, 2 Jan 2006 15:04:05 -0700",
-	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "January 2, 2006 3:04 PM", "2.1.2006"}
-
+// parseDate reads a date; the zero time: it is none, or of a year alone.
 func parseDate(s string) time.Time {
-	if s = fold(s); len(s) < len("2006-01") || len(s) > 64 {
+	if s = fold(s); len(s) < len("2006-01") {
 		return time.Time{}
 	}
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2100 {
-			return t.UTC().Truncate(time.Millisecond)
-		}
+	t, ok := dates.ParseMarkup(s)
+	if t = t.UTC(); !ok || t.Year() < 1900 || t.Year() > 2100 {
+		return time.Time{}
 	}
-	return time.Time{}
+	return t.Truncate(time.Millisecond)
 }
 
 func sortedKeys(m map[string]any) []string {

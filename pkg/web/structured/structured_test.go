@@ -107,6 +107,11 @@ func TestFacts(t *testing.T) {
 			"", time.Time{}, time.Time{}},
 		"other dates": {`<meta name=citation_date content=2019/3/5><meta name=revised content=6.3.2019>`, "",
 			day("2019-03-05"), day("2019-03-06")},
+		"dates of programs": {`<meta property="og:updated_time" content=1072986501><meta name=pubdate content="Thu Jan 01 ` +
+			`2004 09:00:00 GMT+0100 (CET)">`, "", day("2004-01-01").Add(8 * time.Hour),
+			day("2004-01-01").Add(19*time.Hour + 48*time.Minute + 21*time.Second)},
+		"two days": {`<meta name=pubdate content=1/2/2004><meta name=date content=13/2/2004>`, "", day("2004-02-13"),
+			time.Time{}},
 		"a span": {`<span class="date published time" title="2015-04-04T10:00:00+00:00">April 4</span><span class=updated
 			title=soon>x</span>`, "", day("2015-04-04").Add(10 * time.Hour), time.Time{}},
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
