@@ -82,7 +82,8 @@ func TestIsolation(t *testing.T) {
 		{"http://a.test/", "k=" + strings.Repeat("v", MaxCookie), "http://a.test/", ""},
 		{"http://a.test/", "k=" + strings.Repeat("v", MaxCookie-1) + "; Path=/", "http://a.test/",
 			"k=" + strings.Repeat("v", MaxCookie-1)},
-		{"http://a.test/" + strings.Repeat("p", 1<<11) + "/x", "k=v", "http://a.test/" + strings.Repeat("p", 1<<11) + "/", ""},
+		{"http://a.test/" + strings.Repeat("p", 1<<11) + "/x", "k=v",
+			"http://a.test/" + strings.Repeat("p", 1<<11) + "/", ""},
 	} {
 		from, to := place(tc.from), place(tc.to)
 		jar, _ := SetAll(nil, []string{tc.line}, &from, now, nil)
