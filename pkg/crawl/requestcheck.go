@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/andybalholm/cascadia"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/selector"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -141,10 +140,10 @@ func checkLogin(l *Login) (errs []error) {
 	if err != nil || form.IsForeign() || userinfo.MatchString(l.URL) {
 		fault(".url", "%q: want the URL of the page with the form", maskUserinfo(l.URL))
 	}
-	for key, selector := range map[string]string{".form": l.Form, ".check.css": l.Check.CSS,
+	for key, css := range map[string]string{".form": l.Form, ".check.css": l.Check.CSS,
 		".check.not_css": l.Check.NotCSS} {
-		if _, err := cascadia.ParseGroup(selector); selector != "" && err != nil {
-			fault(key, "%q is no CSS selector: %v", selector, err)
+		if _, err := selector.Parse(css); css != "" && err != nil {
+			fault(key, "%q is no CSS selector: %v", css, err)
 		}
 	}
 	if len(l.Fields) == 0 {

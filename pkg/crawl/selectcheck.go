@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/andybalholm/cascadia"
 	"github.com/antchfx/xpath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/selector"
 )
 
 // Bounds of Job.Select.
@@ -116,7 +116,7 @@ func listed(has []string) string {
 
 // patterns checks whatever of them there is.
 func (c *selectCheck) patterns(css, path, pointer, regex string) {
-	if _, err := cascadia.ParseGroup(css); css != "" && err != nil {
+	if _, err := selector.Parse(css); css != "" && err != nil {
 		c.bad("css", "%q is no CSS selector: %v", css, err)
 	}
 	if _, err := CompileXPath(path); path != "" && err != nil {

@@ -160,6 +160,29 @@ func TestCanonicalOfAnotherPage(t *testing.T) {
 	}
 }
 
+// What a page names for programs is no page: content management systems name several of them on each.
+func TestLinksForPrograms(t *testing.T) {
+	head := `<link rel="https://api.w.org/" href="/wp-json/"><link rel=alternate type=application/json href="/wp-json/wp/v2/posts/1">` +
+		`<link rel=EditURI type="application/rsd+xml" href="/xmlrpc.php?rsd"><link rel=shortlink href="/?p=1">` +
+		`<link rel=alternate type="application/json+oembed" href="/wp-json/oembed/1.0/embed?url=x">` +
+		`<link rel=alternate type=" Text/XML+oEmbed; charset=utf-8" href="/wp-json/oembed/1.0/embed?url=x&amp;format=xml">` +
+		`<link rel=alternate type="application/x-wiki" href="/edit"><link rel=webmention href=/mention>` +
+		`<link rel=alternate hreflang=de type=text/html href=/de><link rel=next href=/2><link rel=alternate ` +
+		`type=application/json href=/feed.json><link rel=alternate type=application/pdf href=/x.pdf>`
+	page := mustURL(t, "https://site.example/a")
+	want := "link https://site.example/de\nlink https://site.example/2\nlink https://site.example/feed.json\n" +
+		"link https://site.example/x.pdf"
+	if got := linkText(HTML([]byte(head), "", page, DefaultOptions())); got != want {
+		t.Errorf("elements: %s, want %s", got, want)
+	}
+	r := &Result{}
+	r.linkHeaders([]string{`<https://site.example/wp-json/>; rel="https://api.w.org/", </wp-json/wp/v2/posts/1>; rel="alternate"; ` +
+		`title="JSON"; type="application/json", </?p=1>; rel=shortlink, </de>; rel=alternate; type="text/html"`}, page, 0)
+	if got := linkText(r); got != "header https://site.example/de" {
+		t.Errorf("header: %s", got)
+	}
+}
+
 // A feed that is served as a page has links; a page is no feed.
 func TestAFeedServedAsAPage(t *testing.T) {
 	for doc, want := range map[string]int{

@@ -213,10 +213,10 @@ func FuzzLinkHeaders(f *testing.F) {
 	f.Add(`<a>; rel="x\"", <b>;title=";"`)
 	f.Fuzz(func(t *testing.T, header string) {
 		for rest := header; rest != ""; {
-			var ref, rel string
+			var l linkValue
 			before := len(rest)
-			ref, rel, _, rest = nextLinkValue(rest)
-			if len(rest) >= before || len(ref)+len(rel) > before {
+			l, rest = nextLinkValue(rest)
+			if len(rest) >= before || len(l.ref)+len(l.rel) > before {
 				t.Fatalf("%q: %d bytes left of %d", header, len(rest), before)
 			}
 		}

@@ -14,14 +14,14 @@ const tagHeader = "header"
 func (r *Result) linkHeaders(values []string, page weburl.URL, maxLinks int) {
 	for _, v := range values {
 		for len(v) > 0 {
-			var ref, rel, anchor string
-			ref, rel, anchor, v = nextLinkValue(v)
-			if ref == "" || isResource(rel) {
+			var l linkValue
+			l, v = nextLinkValue(v)
+			if l.ref == "" || isResource(l.rel) || isData(l.media, l.ref) {
 				continue
 			}
-			if u, err := page.Resolve(ref); err == nil {
-				r.addLink(&crawl.Link{URL: u, Rel: rel, Tag: tagHeader}, maxLinks)
-				if r.Canonical == "" && hasWord([]byte(rel), "canonical") && ofPage(anchor, page) {
+			if u, err := page.Resolve(l.ref); err == nil {
+				r.addLink(&crawl.Link{URL: u, Rel: l.rel, Tag: tagHeader}, maxLinks)
+				if r.Canonical == "" && hasWord([]byte(l.rel), "canonical") && ofPage(l.anchor, page) {
 					r.Canonical = u.String()
 				}
 			}
@@ -50,18 +50,22 @@ func ofPage(anchor string, page weburl.URL) bool {
 	return anchor == "" || err == nil && u.Key() == page.Key()
 }
 
+// linkValue is a link of a Link header.
+type linkValue struct{ ref, rel, anchor, media string }
+
 // nextLinkValue reads one link-value: <URI> and parameters up to a comma. Only the first rel counts, and the first
-// anchor.
-func nextLinkValue(v string) (ref, rel, anchor, rest string) {
+// anchor and type.
+func nextLinkValue(v string) (l linkValue, rest string) {
 	v = strings.TrimLeft(v, " \t,")
 	if !strings.HasPrefix(v, "<") {
 		_, rest, _ = strings.Cut(v, ",")
-		return "", "", "", rest
+		return linkValue{}, rest
 	}
 	ref, rest, ok := strings.Cut(v[1:], ">")
 	if !ok {
-		return "", "", "", ""
+		return linkValue{}, ""
 	}
+	l.ref = strings.TrimSpace(ref)
 	found := false
 	for {
 		rest = strings.TrimLeft(rest, " \t")
@@ -72,13 +76,15 @@ func nextLinkValue(v string) (ref, rel, anchor, rest string) {
 		name, value, rest = nextParameter(rest[1:])
 		switch {
 		case name == "rel" && !found:
-			rel, found = value, true
-		case name == "anchor" && anchor == "":
-			anchor = value
+			l.rel, found = value, true
+		case name == "anchor" && l.anchor == "":
+			l.anchor = value
+		case name == "type" && l.media == "":
+			l.media = value
 		}
 	}
 	_, rest, _ = strings.Cut(rest, ",")
-	return strings.TrimSpace(ref), rel, anchor, rest
+	return l, rest
 }
 
 // nextParameter reads "name=value" or "name="value"", with backslash escapes in quotes.

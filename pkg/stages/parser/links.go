@@ -126,7 +126,7 @@ func (p *pass) onLinkElement() {
 	href, rel, media := p.linkAttrs("type")
 	switch {
 	case href == nil:
-	case isResource(string(htmlscan.Value(rel))):
+	case isResource(string(htmlscan.Value(rel))), len(media) > 0 && isData(string(htmlscan.Value(media)), string(href)):
 		p.addAsset(href)
 	case isFeedSource(rel, media):
 		p.addLink(tagFeedSource, href, rel)
@@ -136,14 +136,29 @@ func (p *pass) onLinkElement() {
 }
 
 // isResource reports whether a link element's rel names something that the page is made of or that programs use, not a
-// page to read.
+// page to read; or, as a shortlink does, the page itself.
 func isResource(rel string) bool {
 	for r := range strings.FieldsSeq(rel) {
 		switch strings.ToLower(r) {
 		case "stylesheet", "icon", "preload", "prefetch", "dns-prefetch", "preconnect", "modulepreload", "manifest",
-			"mask-icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image", "pingback", "search":
+			"mask-icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image", "pingback", "search",
+			"shortlink", "edituri", "wlwmanifest", "https://api.w.org/", "webmention", "micropub", "microsub", "hub",
+			"authorization_endpoint", "token_endpoint", "indieauth-metadata", "openid.server", "openid2.provider":
 			return true
 		}
+	}
+	return false
+}
+
+// isData reports whether a link of that type is what programs ask for in the place of the page: WordPress names four
+// URLs of it on each page, which would be fetched as so many pages. Other JSON may be a feed.
+func isData(media, href string) bool {
+	switch media = mediaType(media); media {
+	case "application/json":
+		return strings.Contains(href, "/wp-json/") || strings.Contains(href, "rest_route=")
+	case "application/json+oembed", "text/xml+oembed", "application/rsd+xml", "application/wlwmanifest+xml",
+		"application/opensearchdescription+xml", "application/activity+json", "application/x-wiki", "text/vcard":
+		return true
 	}
 	return false
 }

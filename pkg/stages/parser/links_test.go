@@ -61,7 +61,8 @@ func treeLink(n *html.Node) (ref string, ok bool) {
 	case "link":
 		rel, _ := attrOf(n, "rel")
 		ref, ok = attrOf(n, "href")
-		return ref, ok && !isResource(rel)
+		media, _ := attrOf(n, "type")
+		return ref, ok && !isResource(rel) && !isData(media, ref)
 	case "frame", "iframe":
 		return attrOf(n, "src")
 	case "meta":

@@ -3,6 +3,8 @@ package parser
 import (
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/selector"
 )
 
 // Selector matches elements as the css of a field does.
@@ -10,7 +12,7 @@ type Selector struct{ css cascadia.SelectorGroup }
 
 // CompileSelector compiles the css of a field.
 func CompileSelector(css string) (Selector, error) {
-	group, err := cascadia.ParseGroup(css)
+	group, err := selector.Parse(css)
 	return Selector{group}, wrapSelector("css", css, err)
 }
 

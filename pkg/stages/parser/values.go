@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
@@ -38,15 +40,26 @@ func toString(s string) (any, bool) {
 
 // toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२".
 func toNumber(s string) (any, bool) {
-	number := numberIn(plainDigits(s))
+	s = plainDigits(s)
+	number := numberIn(s)
 	if number == "" {
 		return nil, false
+	}
+	_, rest, _ := strings.Cut(s, number)
+	if isWhole(rest) && len(number)-strings.LastIndexByte(number, '.') == len(".299") {
+		number = strings.ReplaceAll(number, ".", "")
 	}
 	f, err := strconv.ParseFloat(plainNumber(number), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, false
 	}
 	return f, true
+}
+
+// isWhole reports whether what follows a number says that it has no decimals: "1.299,-".
+func isWhole(rest string) bool {
+	rest, ok := strings.CutPrefix(rest, ",")
+	return ok && (strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "\u2013") || strings.HasPrefix(rest, "\u2014"))
 }
 
 func toInteger(s string) (any, bool) {
@@ -57,15 +70,25 @@ func toInteger(s string) (any, bool) {
 	return v, true
 }
 
-// numberIn returns the first number in s: a sign, digits, and separators between digits.
+// numberIn returns the first number in s: a sign, which may stand before a currency's, digits, and separators between
+// digits. A point before the digits is a decimal one where nothing else stands before it: ".75", but not "No.5".
 func numberIn(s string) string {
 	start := strings.IndexAny(s, "0123456789")
 	if start < 0 {
 		return ""
 	}
 	var b strings.Builder
-	if before := s[:start]; strings.HasSuffix(before, "-") || strings.HasSuffix(before, "\u2212") {
+	before, pointed := strings.CutSuffix(s[:start], ".")
+	last, _ := utf8.DecodeLastRuneInString(before)
+	pointed = pointed && (before == "" || last != '.' && !unicode.IsLetter(last) && !unicode.IsPunct(last) || last == '-')
+	if unicode.Is(unicode.Sc, last) {
+		before = before[:len(before)-utf8.RuneLen(last)]
+	}
+	if strings.HasSuffix(before, "-") || strings.HasSuffix(before, "\u2212") {
 		b.WriteByte('-')
+	}
+	if pointed {
+		b.WriteString("0.")
 	}
 	rest := []rune(s[start:])
 	for i, r := range rest {
@@ -108,13 +131,14 @@ func groupOfThree(rest []rune) bool {
 }
 
 // plainNumber removes separators of thousands and makes the decimal one a point. With both kinds the last is the
-// decimal one; a single comma with three digits behind it parts thousands, as does any that is repeated.
+// decimal one; a single comma with three digits behind it parts thousands, if one to three stand before it and no zero
+// first, as does any that is repeated.
 func plainNumber(s string) string {
 	dots, commas := strings.Count(s, "."), strings.Count(s, ",")
 	switch {
 	case dots > 0 && commas > 0 && strings.LastIndex(s, ",") > strings.LastIndex(s, "."):
 		return strings.Replace(strings.ReplaceAll(s, ".", ""), ",", ".", 1)
-	case dots > 0 && commas > 0, commas > 1, commas == 1 && len(s)-strings.Index(s, ",") == 4:
+	case dots > 0 && commas > 0, commas > 1, commas == 1 && partsThousands(s):
 		return strings.ReplaceAll(s, ",", "")
 	case commas == 1:
 		return strings.Replace(s, ",", ".", 1)
@@ -122,6 +146,12 @@ func plainNumber(s string) string {
 		return strings.ReplaceAll(s, ".", "")
 	}
 	return s
+}
+
+// partsThousands reports whether the comma of a number can only part thousands, or as well.
+func partsThousands(s string) bool {
+	before, after, _ := strings.Cut(strings.TrimPrefix(s, "-"), ",")
+	return len(after) == 3 && len(before) <= 3 && before[0] != '0'
 }
 
 func toBool(s string) (any, bool) {
@@ -134,28 +164,11 @@ func toBool(s string) (any, bool) {
 	return nil, false
 }
 
-// dateLayouts are tried in order. A date without a zone is taken for UTC; 01/02/2006 is read as in the United States,
-// where that form comes from, where it can be.
-var dateLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04",
-	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
-	time.RFC1123Z, time.RFC1123, time.RFC850, time.ANSIC,
-	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006", "2 January 2006", "Jan 2, 2006 15:04", "Jan 2, 2006",
-	"January 2, 2006 15:04", "January 2, 2006", "Monday, January 2, 2006", "Mon, Jan 2, 2006", "Monday, 2 January 2006",
-	"Jan 2 2006", "January 2 2006", "2006/1/2 15:04:05", "2006/1/2", "1/2/2006", "2.1.2006", "2.1.2006 15:04", "20060102",
-	"2/1/2006", "2-1-2006",
-}
-
 // toDate reads a date and writes it as RFC 3339 has it.
 func toDate(s string) (any, bool) {
-	s = strings.Join(strings.Fields(s), " ")
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.Format(time.RFC3339), true
-		}
+	t, ok := dates.Parse(strings.Join(strings.Fields(s), " "))
+	if !ok {
+		return nil, false
 	}
-	if t, ok := parseWritten(s); ok {
-		return t.Format(time.RFC3339), true
-	}
-	return nil, false
+	return t.Format(time.RFC3339), true
 }

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Bounds of what a site may set. RFC 6265 (6.1) asks for 4096 bytes a cookie and 50 a domain at least.
+// Bounds of what a site may set. RFC 6265 (6.1) asks for 4096 bytes a cookie and 50 a domain at least. Servers cut long
+// values into cookies that are as long as browsers take them (6265bis, 5.7).
 const (
-	MaxCookie  = 4096 // bytes of name, value, domain and path
+	MaxCookie  = 4096 // bytes of name and value
 	MaxOfHost  = 50   // cookies of one domain attribute, or of one host
 	MaxOfSite  = 300  // cookies of a registrable domain
 	MaxBytes   = 64 << 10
@@ -157,7 +158,7 @@ func (c *Cookie) setDomain(domain string, p *Place) bool {
 func (c *Cookie) permitted(set *setCookie, p *Place) bool {
 	name := strings.ToLower(c.Name)
 	switch {
-	case c.size() > MaxCookie || c.Secure && !p.Secure:
+	case len(c.Name)+len(c.Value) > MaxCookie || len(c.Path) > maxAttribute || c.Secure && !p.Secure:
 		return false
 	case strings.HasPrefix(name, secureName):
 		return c.Secure

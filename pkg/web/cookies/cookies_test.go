@@ -80,6 +80,10 @@ func TestIsolation(t *testing.T) {
 		{"http://a.test/", "k", "http://a.test/", ""},
 		{"http://a.test/", "k\x00=v", "http://a.test/", ""},
 		{"http://a.test/", "k=" + strings.Repeat("v", MaxCookie), "http://a.test/", ""},
+		{"http://a.test/", "k=" + strings.Repeat("v", MaxCookie-1) + "; Path=/", "http://a.test/",
+			"k=" + strings.Repeat("v", MaxCookie-1)},
+		{"http://a.test/" + strings.Repeat("p", 1<<11) + "/x", "k=v",
+			"http://a.test/" + strings.Repeat("p", 1<<11) + "/", ""},
 	} {
 		from, to := place(tc.from), place(tc.to)
 		jar, _ := SetAll(nil, []string{tc.line}, &from, now, nil)
@@ -170,7 +174,7 @@ func within(t *testing.T, jar []Cookie) {
 	for i := range jar {
 		hosts[jar[i].Domain]++
 		bytes += jar[i].size()
-		if jar[i].size() > MaxCookie || hosts[jar[i].Domain] > MaxOfHost {
+		if len(jar[i].Name)+len(jar[i].Value) > MaxCookie || hosts[jar[i].Domain] > MaxOfHost {
 			t.Fatalf("%d bytes in a cookie, %d of %s", jar[i].size(), hosts[jar[i].Domain], jar[i].Domain)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/selector"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -72,8 +73,8 @@ var (
 )
 
 // Matches reports whether a CSS selector matches anything. One that cannot be read matches nothing.
-func (p *Page) Matches(selector string) bool {
-	s, err := cascadia.ParseGroup(selector)
+func (p *Page) Matches(css string) bool {
+	s, err := selector.Parse(css)
 	return err == nil && cascadia.Query(p.root, s) != nil
 }
 
@@ -100,15 +101,15 @@ func unseen(n *html.Node) bool { return n != nil && (n.Data == "script" || n.Dat
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Find finds the form that a selector names, or that has it; the first that asks for a password where it is empty.
-func (p *Page) Find(selector string) (*Form, error) {
+func (p *Page) Find(css string) (*Form, error) {
 	var found *html.Node
-	if selector != "" {
-		s, err := cascadia.ParseGroup(selector)
+	if css != "" {
+		s, err := selector.Parse(css)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no CSS selector: %w", selector, err)
+			return nil, fmt.Errorf("%q is no CSS selector: %w", css, err)
 		}
 		if found = cascadia.Query(p.root, s); found == nil {
-			return nil, fmt.Errorf("nothing in the page matches %q", selector)
+			return nil, fmt.Errorf("nothing in the page matches %q", css)
 		}
 	} else if found = cascadia.Query(p.root, password); found == nil {
 		return nil, errors.New("no form of the page asks for a password")

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -43,14 +44,21 @@ func (f *File) members(name string) []member {
 	return f.agents[wildcardAgent]
 }
 
-// delayOf returns the first Crawl-delay below the line that names the member, or noDelay.
+// delayOf returns the first Crawl-delay below the line that names the member, or what the first Request-rate there
+// leaves between two requests, if that is longer; else noDelay.
 func (g *group) delayOf(m member) time.Duration {
+	longest := noDelay
+	var delayed, rated bool
 	for _, d := range g.delays {
-		if m.at <= d.agents {
-			return d.delay
+		seen := &delayed
+		if d.rate {
+			seen = &rated
+		}
+		if m.at <= d.agents && !*seen {
+			*seen, longest = true, max(longest, d.delay)
 		}
 	}
-	return noDelay
+	return longest
 }
 
 // agentName reads the name at the start of s, in lower case: "Foo/1.0" is foo, "Foo2 (x)" is foo2. It is `*` only
@@ -103,6 +111,28 @@ func parseDelay(s string) (time.Duration, bool) {
 		}
 	}
 	return min(delay, MaxCrawlDelay), digits > 0
+}
+
+// parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, minutes, hours or
+// days. It holds all day.
+func parseRate(s string) (time.Duration, bool) {
+	documents, rest, found := strings.Cut(s, "/")
+	n, err := strconv.Atoi(trim(documents))
+	span, ok := parseDelay(trim(rest))
+	if !found || err != nil || n < 1 || !ok {
+		return 0, false
+	}
+	if unit := strings.TrimLeft(trim(rest), "0123456789."); unit != "" {
+		switch unit[0] | 0x20 {
+		case 'm':
+			span *= 60
+		case 'h':
+			span *= 60 * 60
+		case 'd':
+			span *= 24 * 60 * 60
+		}
+	}
+	return min(span/time.Duration(n), MaxCrawlDelay), true
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,6 +1,9 @@
 package robots
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Directives are what a page says of itself in robots meta elements and X-Robots-Tag headers.
 type Directives struct {
@@ -8,10 +11,16 @@ type Directives struct {
 	NoFollow bool
 }
 
-// Add adds the directives of a robots meta element.
+// Add adds the directives of a robots meta element. Commas part them; sites write spaces and semicolons as well. The
+// value of a directive, as in "max-image-preview: none", is none itself.
 func (d *Directives) Add(text string) {
-	for word := range strings.SplitSeq(text, ",") {
-		switch strings.ToLower(strings.TrimSpace(word)) {
+	value := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), partsDirectives) {
+		if value {
+			value = false
+			continue
+		}
+		switch word {
 		case "noindex":
 			d.NoIndex = true
 		case "nofollow":
@@ -19,17 +28,21 @@ func (d *Directives) Add(text string) {
 		case "none":
 			d.NoIndex, d.NoFollow = true, true
 		}
+		value = strings.HasSuffix(word, ":")
 	}
 }
+
+func partsDirectives(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) }
 
 // AddTags adds those of X-Robots-Tag headers. Directives may be for one crawler: "otherbot: noindex, nofollow"; a name
 // holds for what follows it up to the next one, and what is for others does not concern an agent.
 func (d *Directives) AddTags(values []string, agent string) {
 	for _, v := range values {
 		ours := true
-		for word := range strings.SplitSeq(v, ",") {
+		for word := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ';' }) {
 			if name, rest, ok := strings.Cut(word, ":"); ok && isAgent(strings.TrimSpace(name)) {
-				ours, word = strings.EqualFold(strings.TrimSpace(name), agent), rest
+				name = strings.TrimSpace(name)
+				ours, word = name == wildcardAgent || strings.EqualFold(name, agent), rest
 			}
 			if ours {
 				d.Add(word)

@@ -33,12 +33,13 @@ type group struct {
 // member says that a name is in a group, and at which of its user-agent lines first.
 type member struct{ group, at int }
 
-// rawDelay is a Crawl-delay line. It is not a rule and so does not end the list of user agents, but only those
-// above it are meant: `User-agent: slow`, `Crawl-delay: 60`, `User-agent: *`, `Disallow: /x` is one group to the RFC,
-// yet nobody who writes this wants everyone to wait.
+// rawDelay is a Crawl-delay or Request-rate line. It is no rule and so does not end the list of user agents, but only
+// those above it are meant: `User-agent: slow`, `Crawl-delay: 60`, `User-agent: *`, `Disallow: /x` is one group to the
+// RFC, yet nobody who writes this wants everyone to wait.
 type rawDelay struct {
 	agents int // user-agent lines above it
 	delay  time.Duration
+	rate   bool
 }
 
 // rawRule is an Allow or Disallow line as written.
@@ -108,7 +109,11 @@ func (p *parser) record(line string, number int32) {
 	case disallowRecord:
 		p.rule(value, number, false)
 	case crawlDelayRecord:
-		p.crawlDelay(value)
+		delay, ok := parseDelay(value)
+		p.delay(rawDelay{delay: delay}, ok)
+	case requestRateRecord:
+		delay, ok := parseRate(value)
+		p.delay(rawDelay{delay: delay, rate: true}, ok)
 	case sitemapRecord:
 		p.sitemap(value)
 	}
@@ -159,9 +164,10 @@ func (p *parser) rule(pattern string, line int32, allow bool) {
 	}
 }
 
-func (p *parser) crawlDelay(value string) {
-	if delay, ok := parseDelay(value); ok && p.group != nil {
-		p.group.delays = append(p.group.delays, rawDelay{agents: p.group.agents, delay: delay})
+func (p *parser) delay(d rawDelay, ok bool) {
+	if ok && p.group != nil {
+		d.agents = p.group.agents
+		p.group.delays = append(p.group.delays, d)
 	}
 }
 

@@ -101,6 +101,15 @@ func TestCrawlDelay(t *testing.T) {
 		{"User-agent: b\nCrawl-delay: 3\nUser-agent: a\nDisallow: /", none},
 		{"User-agent: a\nCrawl-delay: 3\nUser-agent: b\nCrawl-delay: 9\nDisallow: /", 3 * time.Second},
 		{"User-agent: *\nCrawl-delay: 3", 3 * time.Second},
+		{"User-agent: a\nRequest-rate: 1/10", 10 * time.Second},
+		{"User-agent: a\nrequest-rate: 6 / 1m 0800-1800", 10 * time.Second},
+		{"User-agent: a\nRequest-rate: 1/2h", 2 * time.Hour},
+		{"User-agent: a\nRequest-rate: 1/1000000d", MaxCrawlDelay},
+		{"User-agent: a\nRequest-rate: 10/1s\nCrawl-delay: 3", 3 * time.Second},
+		{"User-agent: a\nCrawl-delay: 3\nRequest-rate: 1/5s\nRequest-rate: 1/9s", 5 * time.Second},
+		{"User-agent: a\nRequest-rate: 0/1", none},
+		{"User-agent: a\nRequest-rate: 5", none},
+		{"User-agent: a\nRequest-rate: x/5", none},
 		{"User-agent: *\nCrawl-delay: 3\nDisallow: /x\nUser-agent: a\nDisallow: /y", none},
 	} {
 		got, ok := Parse([]byte(tt.file)).Agent("a").CrawlDelay()

@@ -12,6 +12,7 @@ const (
 	disallowRecord
 	crawlDelayRecord
 	sitemapRecord
+	requestRateRecord
 )
 
 // exactKind is the kind of a key that is spelt as it should be, whatever its case.
@@ -36,6 +37,10 @@ func exactKind(key string) recordKind {
 	case len("crawl-delay"):
 		if strings.EqualFold(key, "crawl-delay") {
 			return crawlDelayRecord
+		}
+	case len("request-rate"):
+		if strings.EqualFold(key, "request-rate") {
+			return requestRateRecord
 		}
 	}
 	return otherRecord

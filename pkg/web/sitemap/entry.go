@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 )
 
 // maxEntryLinks bounds how many links of one entry are held; one or two are usual.
@@ -164,53 +166,8 @@ func (e *entry) found() []Link {
 	return e.urls
 }
 
-// w3cLayouts are the forms of W3C date and time (a profile of ISO 8601) and what is often written instead.
-var w3cLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05", "2006-01-02T15:04",
-	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05", "2006-01", "2006",
-}
-
-// mailLayouts are the forms of RFC 822 dates as RSS has them, behind the day of the week.
-var mailLayouts = []string{
-	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05", "2 Jan 2006 15:04 -0700", "2 Jan 2006 15:04",
-	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700", "2 Jan 2006",
-}
-
-// mailZones are the zones RFC 822 names (section 5.1).
-var mailZones = map[string]string{
-	"GMT": "+0000", "UT": "+0000", "UTC": "+0000", "Z": "+0000", "EST": "-0500", "EDT": "-0400",
-	"CST": "-0600", "CDT": "-0500", "MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
-}
-
 // parseTime reads a date of a sitemap or feed, in UTC.
 func parseTime(s string) (time.Time, bool) {
-	if len(s) > 64 {
-		return time.Time{}, false
-	}
-	if t, err := time.Parse(time.DateOnly, s); len(s) == len(time.DateOnly) && err == nil {
-		return t, true
-	}
-	layouts := w3cLayouts
-	if strings.Contains(s, ":") && !strings.Contains(s, "-") || strings.Contains(s, ",") || strings.Count(s, " ") > 2 {
-		layouts, s = mailLayouts, mailDate(s)
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
-// mailDate drops the day of the week and gives a named zone its offset.
-func mailDate(s string) string {
-	if _, rest, found := strings.Cut(s, ","); found {
-		s = strings.TrimSpace(rest)
-	}
-	if i := strings.LastIndexByte(s, ' '); i >= 0 {
-		if offset, named := mailZones[s[i+1:]]; named {
-			return s[:i+1] + offset
-		}
-	}
-	return s
+	t, ok := dates.ParseMarkup(s)
+	return t.UTC(), ok
 }

@@ -1,11 +1,14 @@
 package structured
 
 import (
+	"encoding/json"
 	"html"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 )
 
 // Facts are who wrote a page and when, as the page says.
@@ -50,14 +53,14 @@ var (
 	modifiedKeys  = []string{"dateModified", "dateUpdated"}
 	authorMetas   = []string{"article:author", "citation_author", "dcterms.creator", "dc.creator", "parsely-author",
 		"sailthru.author", "author", "byl"}
-	publishedMetas = []string{"article:published_time", "datepublished", "citation_publication_date",
-		"citation_online_date", "citation_date",
-		"dcterms.issued", "dcterms.created", "dc.date.issued", "dc.date", "dcterms.date", "parsely-pub-date",
-		"sailthru.date", "pubdate",
-		"publish-date", "date"}
-	modifiedMetas = []string{"article:modified_time", "updated_time", "datemodified", "dcterms.modified",
-		"dc.date.modified", "last-modified",
-		"lastmod", "revised"}
+	publishedMetas = []string{"article:published_time", "article:published", "published_time", "datepublished",
+		"citation_publication_date", "citation_online_date", "citation_date", "dcterms.issued", "dc.issued",
+		"dcterms.created", "dc.created", "dc.date.issued", "dc.date.created", "dc.date", "dcterms.date",
+		"parsely-pub-date", "sailthru.date", "pubdate", "pub_date", "publish-date", "publish_date", "publishdate",
+		"publication_date", "publication-date", "date_published", "created", "creation_date", "date"}
+	modifiedMetas = []string{"article:modified_time", "article:modified", "updated_time", "modified_time",
+		"datemodified", "dcterms.modified", "dc.modified", "dc.date.modified", "last-modified", "last_modified",
+		"lastmodified", "lastmod", "date_modified", "dateupdated", "revised"}
 )
 
 // node is a node of JSON-LD or an item, the same for both.
@@ -102,8 +105,29 @@ func only(v any) any {
 	return v
 }
 
+// nodeOf is a node of JSON-LD. Its properties may have the names of schema.org in full.
 func nodeOf(m map[string]any) node {
-	return node{texts(m["@type"]), func(key string) any { return m[key] }}
+	return node{texts(m["@type"]), func(key string) any {
+		for _, prefix := range [...]string{"", "schema:", "http://schema.org/", "https://schema.org/"} {
+			if v := m[prefix+key]; v != nil {
+				return v
+			}
+		}
+		return nil
+	}}
+}
+
+// valueOf is what an object of JSON-LD stands for that says but of what type or language a value is, or in what order
+// values are; else v itself.
+func valueOf(v any) any {
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range [...]string{"@value", "@list", "@set"} {
+			if m[key] != nil {
+				return m[key]
+			}
+		}
+	}
+	return v
 }
 
 func nodeOfItem(it *Item) node {
@@ -157,9 +181,9 @@ func (d *Data) names(v any, depth int) (names []string) {
 	if depth > 3 {
 		return nil
 	}
-	switch v := v.(type) {
+	switch v := valueOf(v).(type) {
 	case string:
-		if s := fold(v); s != "" && !isLink(s) {
+		if s := byline(v); s != "" && !isLink(s) {
 			return []string{s}
 		}
 	case []any:
@@ -167,8 +191,12 @@ func (d *Data) names(v any, depth int) (names []string) {
 			names = append(names, d.names(item, depth+1)...)
 		}
 	case map[string]any:
-		if v["name"] != nil {
-			return d.names(v["name"], depth+1)
+		n := nodeOf(v)
+		if name := n.get("name"); name != nil {
+			return d.names(name, depth+1)
+		}
+		if name := fold(strings.Join(slices.Concat(texts(n.get("givenName")), texts(n.get("familyName"))), " ")); name != "" {
+			return []string{name}
 		}
 		id, _ := v["@id"].(string)
 		for _, n := range d.JSONLD {
@@ -181,6 +209,23 @@ func (d *Data) names(v any, depth int) (names []string) {
 		return d.names(append([]any(nil), list[:min(len(list), 1)]...), depth+1)
 	}
 	return names
+}
+
+// byline is the name in a text such as "By <a href=…>Ann</a>".
+func byline(s string) string {
+	for {
+		before, rest, found := strings.Cut(s, "<")
+		_, after, closed := strings.Cut(rest, ">")
+		if !found || !closed {
+			break
+		}
+		s = before + after
+	}
+	s = fold(s)
+	if len(s) > 3 && strings.EqualFold(s[:3], "by ") {
+		s = s[3:]
+	}
+	return s
 }
 
 func isLink(s string) bool {
@@ -202,12 +247,14 @@ func dateOf(nodes []node, keys []string) (at time.Time) {
 
 // texts are the texts of a value: itself, or those of a list.
 func texts(v any) (out []string) {
-	switch v := v.(type) {
+	switch v := valueOf(v).(type) {
 	case string:
 		return []string{v}
+	case json.Number: // Unix time
+		return []string{v.String()}
 	case []any:
 		for _, item := range v {
-			if s, ok := item.(string); ok {
+			if s, ok := valueOf(item).(string); ok {
 				out = append(out, s)
 			}
 		}
@@ -229,7 +276,7 @@ func (d *Data) metaText(names []string) string {
 	for _, name := range names {
 		list := slices.DeleteFunc(d.metaValues(name), isLink)
 		if len(list) > 0 {
-			return strings.Join(list[:min(len(list), maxAuthors)], ", ")
+			return byline(strings.Join(list[:min(len(list), maxAuthors)], ", "))
 		}
 	}
 	return ""
@@ -288,25 +335,16 @@ func firstDate(list ...time.Time) time.Time {
 	return time.Time{}
 }
 
-// dateLayouts are tried in order; a date without a zone is taken for UTC.
-var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04", "2006-01-02T15:04:05 Z07:00",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05",
-	"2006-01-02 15:04", time.DateOnly,
-	"2006-01", "2006/1/2", "20060102T150405Z0700", "20060102", time.RFC1123Z, time.RFC1123,
-	"Mon, 2 Jan 2006 15:04:05 -0700",
-	"January 2, 2006", "Jan 2, 2006", "2 January 2006", "2 Jan 2006", "January 2, 2006 3:04 PM", "2.1.2006"}
-
+// parseDate reads a date; the zero time: it is none, or of a year alone.
 func parseDate(s string) time.Time {
-	if s = fold(s); len(s) < len("2006-01") || len(s) > 64 {
+	if s = fold(s); len(s) < len("2006-01") {
 		return time.Time{}
 	}
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2100 {
-			return t.UTC().Truncate(time.Millisecond)
-		}
+	t, ok := dates.ParseMarkup(s)
+	if t = t.UTC(); !ok || t.Year() < 1900 || t.Year() > 2100 {
+		return time.Time{}
 	}
-	return time.Time{}
+	return t.Truncate(time.Millisecond)
 }
 
 func sortedKeys(m map[string]any) []string {

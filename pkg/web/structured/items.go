@@ -78,7 +78,7 @@ func (w *walk) micro(n *html.Node, in *Item) *Item {
 		return in
 	case in != nil && len(props) > 0:
 		w.put(in, props, item)
-	case len(props) == 0:
+	case len(props) == 0 || !w.referred(n): // a property of nothing is an item like others
 		w.data.Microdata = append(w.data.Microdata, item)
 	}
 	for ref := range strings.FieldsSeq(attr(n, "itemref")) {
@@ -99,6 +99,16 @@ func (w *walk) reference(from *html.Node, item *Item, id string) {
 		}
 	}
 	w.properties(to, item)
+}
+
+// referred says whether itemref names an element, or one that it is in.
+func (w *walk) referred(n *html.Node) bool {
+	for ; n != nil && len(w.byID) > 0; n = n.Parent {
+		if id := attr(n, "id"); id != "" && w.byID[id] == n {
+			return true
+		}
+	}
+	return false
 }
 
 // properties adds what an element that itemref names, and what is in it, say of an item.
@@ -228,21 +238,38 @@ func (w *walk) absolute(ref string) string {
 	return ref
 }
 
-// textOf is the text of an element, as much of it as a value may have.
+// textOf is the text of an element, as much of it as a value may have. Elements that lines do not break at part no
+// words: H<sub>2</sub>O.
 func textOf(n *html.Node) string {
 	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Script && d.Parent.DataAtom != atom.Style {
-			b.WriteString(d.Data)
-			if b.Len() > 2*maxString {
-				break
-			}
-		} else if d.Type == html.ElementNode {
+	addText(&b, n)
+	return fold(b.String())
+}
+
+func addText(b *strings.Builder, n *html.Node) {
+	for c := range n.ChildNodes() {
+		switch {
+		case b.Len() > 2*maxString:
+			return
+		case c.Type == html.TextNode:
+			b.WriteString(c.Data)
+		case c.Type != html.ElementNode || c.DataAtom == atom.Script || c.DataAtom == atom.Style:
+		case inline[c.DataAtom]:
+			addText(b, c)
+		default:
+			b.WriteByte(' ')
+			addText(b, c)
 			b.WriteByte(' ')
 		}
 	}
-	return fold(b.String())
 }
+
+// inline are the elements that stand within words.
+var inline = map[atom.Atom]bool{atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true,
+	atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.Font: true,
+	atom.I: true, atom.Ins: true, atom.Kbd: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Samp: true,
+	atom.Small: true, atom.Span: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true,
+	atom.Tt: true, atom.U: true, atom.Var: true, atom.Wbr: true}
 
 func lookup(n *html.Node, key string) (val string, ok bool) {
 	for i := range n.Attr {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,7 +43,7 @@ func decode(raw []byte) (values []any, err error) {
 	}
 }
 
-// addNodes adds a node, those of a list, or those of a graph, whose context each of them gets.
+// addNodes adds a node, those of a list, or those of a graph.
 func (d *Data) addNodes(v any, depth int) {
 	switch v := v.(type) {
 	case []any:
@@ -53,6 +54,9 @@ func (d *Data) addNodes(v any, depth int) {
 		}
 	case map[string]any:
 		graph, ok := v["@graph"].([]any)
+		if one, isNode := v["@graph"].(map[string]any); isNode {
+			graph, ok = []any{one}, true
+		}
 		if !ok || len(v) > 3 {
 			if node, ok := d.bound(v, 0); ok {
 				d.JSONLD = append(d.JSONLD, node)
@@ -159,7 +163,8 @@ func repair(raw []byte) []byte {
 	return out
 }
 
-// repairString copies the string that begins at i; control characters in it become spaces.
+// repairString copies the string that begins at i; control characters in it become spaces, and quotes that end nothing
+// are taken for text. Where a new line begins with the next string, the comma between is put in.
 func repairString(out, raw []byte, i int) (more []byte, next int) {
 	out = append(out, '"')
 	for i++; i < len(raw); i++ {
@@ -173,13 +178,40 @@ func repairString(out, raw []byte, i int) (more []byte, next int) {
 			continue
 		case c < ' ' || c == '\\':
 			c = ' '
+		case c == '"' && endsString(raw[i+1:]):
+			return append(out, c), i + 1
+		case c == '"' && beforeString(raw[i+1:]):
+			return append(out, c, ','), i + 1
+		case c == '"':
+			out = append(out, '\\')
 		}
-		if out = append(out, c); c == '"' {
-			return out, i + 1
-		}
+		out = append(out, c)
 	}
 	return out, i
 }
+
+// endsString says whether what follows a quote may follow a string.
+func endsString(next []byte) bool {
+	next = bytes.TrimLeftFunc(next, isSpace)
+	if len(next) == 0 || next[0] != ',' {
+		return len(next) == 0 || strings.IndexByte(":}]/;", next[0]) >= 0
+	}
+	next = bytes.TrimLeftFunc(next[1:], isSpace)
+	for _, word := range [...]string{"true", "false", "null"} {
+		if bytes.HasPrefix(next, []byte(word)) {
+			return true
+		}
+	}
+	return len(next) == 0 || strings.IndexByte(`"{[}]/,-0123456789`, next[0]) >= 0
+}
+
+// beforeString says whether what follows a quote is a new line that begins with a string.
+func beforeString(next []byte) bool {
+	rest := bytes.TrimLeftFunc(next, isSpace)
+	return len(rest) > 0 && rest[0] == '"' && bytes.IndexByte(next[:len(next)-len(rest)], '\n') >= 0
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // escapes says whether what follows a backslash is an escape of JSON. People write \' as well.
 func escapes(next []byte) bool {

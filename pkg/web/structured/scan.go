@@ -140,6 +140,9 @@ func (s *scan) onMeta() {
 	if property == "" && name == "" {
 		name = metaName(s.attr("itemprop"))
 	}
+	if name == "" && property == "" {
+		name = dateHeader(metaName(s.attr("http-equiv")))
+	}
 	for _, name := range [...]string{property, name} { // an element may have both, for different readers
 		if name == "" || content == "" {
 			continue
@@ -152,7 +155,25 @@ func (s *scan) onMeta() {
 	}
 }
 
-func metaName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+// metaName is the name of a meta element in lower case; Dublin Core parts it by a point, in RDFa by a colon.
+func metaName(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if rest, ok := strings.CutPrefix(s, "dc:"); ok {
+		return "dc." + rest
+	}
+	if rest, ok := strings.CutPrefix(s, "dcterms:"); ok {
+		return "dcterms." + rest
+	}
+	return s
+}
+
+// dateHeader is a header field that a meta element stands for if it tells of dates, else "".
+func dateHeader(name string) string {
+	if name == "last-modified" || name == "date" {
+		return name
+	}
+	return ""
+}
 
 // graphPrefixes are those of OpenGraph and of the vocabularies that are written the same way.
 var graphPrefixes = []string{"og:", "article:", "book:", "profile:", "video:", "music:", "product:", "fb:"}
@@ -175,13 +196,16 @@ func (d *Data) addMeta(name, content string) {
 }
 
 // metaNames are the meta elements that tell of the page's content.
-var metaNames = map[string]bool{"author": true, "description": true, "keywords": true, "date": true,
-	"pubdate": true, "publish-date": true,
-	"last-modified": true, "lastmod": true, "revised": true, "news_keywords": true, "parsely-author": true,
-	"parsely-pub-date": true,
-	"parsely-title":    true, "parsely-section": true, "sailthru.date": true, "sailthru.author": true,
-	"datepublished": true, "datemodified": true, "byl": true, "abstract": true, "subject": true, "copyright": true,
-	"generator": true}
+var metaNames = func() map[string]bool {
+	all := map[string]bool{}
+	for _, names := range [][]string{authorMetas, publishedMetas, modifiedMetas, {"description", "keywords",
+		"news_keywords", "parsely-title", "parsely-section", "abstract", "subject", "copyright", "generator"}} {
+		for _, name := range names {
+			all[name] = true
+		}
+	}
+	return all
+}()
 
 // add adds a value under a name; a second one makes a list.
 func (d *Data) add(to map[string]any, name, value string) map[string]any {

@@ -32,6 +32,15 @@ func TestData(t *testing.T) {
 		"cdata": {ld("//<![CDATA[\n{\"a\":\"line\nbreak\ttab\"}\n//]]>"), `{"jsonld":[{"a":"line break tab"}]}`},
 		"escapes": {ld("\uFEFF" + `{"a":"Ann\'s \x \u00e9 \u12 \\ \"q\"",` + "\u00A0" + `"b":1}`),
 			`{"jsonld":[{"a":"Ann's x é u12 \\ \"q\"","b":1}]}`},
+		"quotes in a text": {ld(`{"a":["two "b", or <i class="c">d</i>", "e"],"f":"the "g"", "h":1}`),
+			`{"jsonld":[{"a":["two \"b\", or <i class=\"c\">d</i>","e"],"f":"the \"g\"","h":1}]}`},
+		"no comma":     {ld("{\"a\":\"b\"\n\"c\":\"d\"}"), `{"jsonld":[{"a":"b","c":"d"}]}`},
+		"graph of one": {ld(`{"@graph":{"a":1}}`), `{"jsonld":[{"a":1}]}`},
+		"parts of words": {`<div itemscope><b itemprop=a>H<sub>2</sub>O<br>and<i>x</i></b><i itemprop=p><span>19</span><sup>.99</sup>` +
+			`<div>€</div>each</i>`, `{"microdata":[{"properties":{"a":["H2O andx"],"p":["19.99 € each"]}}]}`},
+		"a property of nothing": {`<div itemscope itemprop=a itemtype=t><b itemprop=n>x</b></div><p itemscope itemref=r>` +
+			`<div id=r><b itemprop=o itemscope><i itemprop=n>y</i></b></div>`,
+			`{"microdata":[{"type":["t"],"properties":{"n":["x"]}},{"properties":{"o":[{"properties":{"n":["y"]}}]}}]}`},
 		"cdata in a line": {ld(`//<![CDATA[{"a":1}//]]>`), `{"jsonld":[{"a":1}]}`},
 		"broken":          {ld(`{"a":1} {"b":`), `{"jsonld":[{"a":1}],"cut":true}`},
 		"markup":          {ld(`{"a":"<b>x</b> & \u2028"}`), "{\"jsonld\":[{\"a\":\"<b>x</b> & \\u2028\"}]}"},
@@ -107,6 +116,20 @@ func TestFacts(t *testing.T) {
 			"", time.Time{}, time.Time{}},
 		"other dates": {`<meta name=citation_date content=2019/3/5><meta name=revised content=6.3.2019>`, "",
 			day("2019-03-05"), day("2019-03-06")},
+		"typed values": {ld(`{"@type":"schema:Article","schema:datePublished":{"@type":"Date","@value":"2001-02-03"},` +
+			`"schema:author":{"@list":[{"name":{"@value":"Ann","@language":"en"}},{"givenName":"Bo","familyName":"Li"}]}}`),
+			"Ann, Bo Li", day("2001-02-03"), time.Time{}},
+		"a number": {ld(`{"@type":"Article","datePublished":1072915200,"author":"By <a href='/x'>Ann</a>, Bo"}`), "Ann, Bo",
+			day("2004-01-01"), time.Time{}},
+		"other meta": {`<meta property="og:published_time" content=2017-09-01><meta http-equiv=last-modified ` +
+			`content="Sat, 02 Sep 2017 00:00:00 GMT">`, "", day("2017-09-01"), day("2017-09-02")},
+		"Dublin Core": {`<meta property="dc:created" content=2017-09-01><meta name=DCTERMS.modified content=2017-09-03>`,
+			"", day("2017-09-01"), day("2017-09-03")},
+		"dates of programs": {`<meta property="og:updated_time" content=1072986501><meta name=pubdate content="Thu Jan 01 ` +
+			`2004 09:00:00 GMT+0100 (CET)">`, "", day("2004-01-01").Add(8 * time.Hour),
+			day("2004-01-01").Add(19*time.Hour + 48*time.Minute + 21*time.Second)},
+		"two days": {`<meta name=pubdate content=1/2/2004><meta name=date content=13/2/2004>`, "", day("2004-02-13"),
+			time.Time{}},
 		"a span": {`<span class="date published time" title="2015-04-04T10:00:00+00:00">April 4</span><span class=updated
 			title=soon>x</span>`, "", day("2015-04-04").Add(10 * time.Hour), time.Time{}},
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",

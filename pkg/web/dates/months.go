@@ -1,10 +1,8 @@
-package parser
+package dates
 
 import (
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // monthNames are those of twelve months in languages in which many pages write them out, English first; names that
@@ -49,103 +47,27 @@ var months = func() map[string]time.Month {
 	return all
 }()
 
-// dateWords may be between the parts of a date.
-var dateWords = map[string]bool{"de": true, "del": true, "of": true, "at": true, "the": true, "um": true, "uhr": true,
-	"le": true, "à": true, "alle": true, "às": true, "den": true, "kl": true, "om": true, "г": true, "года": true,
-	"р": true, "r": true, "в": true, "o": true, "klo": true}
+// weekdays may stand before a date, with or without a comma behind them; others need one.
+var weekdays = setOf("mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat saturday " +
+	"sun sunday mo montag di dienstag mi mittwoch do donnerstag fr freitag sa samstag sonnabend so sonntag lun lundi " +
+	"mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche lunes martes miércoles jueves viernes " +
+	"sábado domingo lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag " +
+	"vrijdag zaterdag zondag segunda-feira terça-feira quarta-feira quinta-feira sexta-feira")
 
-// ordinals may end a day: "6th", "1er".
-var ordinals = [...]string{"st", "nd", "rd", "th", "er", "º", "°"}
+// fillers may stand between the parts of a date.
+var fillers = setOf("de del of at the on um uhr le à alle às den der am kl om г года р r в o klo - – — | · @")
 
-// writtenDate is a date whose month is written out, with or without a time.
-type writtenDate struct {
-	year, day, hour, minute, second int
-	month                           time.Month
-	timed                           bool
-}
+// zones are the hours of named zones, those that no other country names alike; "ist" is that of India.
+var zones = map[string]float64{"z": 0, "utc": 0, "gmt": 0, "ut": 0, "wet": 0, "est": -5, "edt": -4, "cst": -6,
+	"cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "akst": -9, "akdt": -8, "hst": -10, "cet": 1, "mez": 1,
+	"cest": 2, "mesz": 2, "bst": 1, "west": 1, "eet": 2, "eest": 3, "msk": 3, "ist": 5.5, "sgt": 8, "hkt": 8, "awst": 8,
+	"jst": 9, "kst": 9, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
+	"art": -3, "brt": -3, "sast": 2, "trt": 3, "pkt": 5, "wib": 7, "ict": 7}
 
-// buddhist is how many years the calendar of Thailand, which writes no other years beside its months, is ahead.
-const buddhist = 543
-
-var signs = strings.NewReplacer("年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", " ")
-
-// parseWritten reads a date as people write it: "Monday, 6th May 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
-func parseWritten(s string) (time.Time, bool) {
-	s = strings.ToLower(signs.Replace(plainDigits(s)))
-	if day, rest, ok := strings.Cut(s, ","); ok && !strings.ContainsFunc(day, unicode.IsDigit) && months[day] == 0 {
-		s = rest // a day of the week
+func setOf(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
 	}
-	var d writtenDate
-	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ' ' || r == ',' }) {
-		if !d.take(strings.TrimSuffix(word, ".")) {
-			return time.Time{}, false
-		}
-	}
-	if d.year > 2400 && strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Thai, r) }) {
-		d.year -= buddhist
-	}
-	t := time.Date(d.year, d.month, d.day, d.hour, d.minute, d.second, 0, time.UTC)
-	return t, d.year > 0 && d.day > 0 && d.month > 0 && t.Day() == d.day
-}
-
-// take reads one word of the date.
-func (d *writtenDate) take(word string) bool {
-	switch month := months[word]; {
-	case month > 0 && d.month == 0:
-		d.month = month
-		return true
-	case dateWords[word]:
-		return true
-	case word == "am", word == "pm":
-		return d.halfDay(word == "pm")
-	case strings.Contains(word, ":"):
-		return d.takeTime(word)
-	case strings.Contains(word, "-"):
-		t, err := time.Parse("2006-1-2", word)
-		if err != nil || d.year+d.day+int(d.month) > 0 {
-			return false
-		}
-		d.year, d.month, d.day = t.Year(), t.Month(), t.Day()
-		return true
-	}
-	for _, end := range ordinals {
-		word = strings.TrimSuffix(word, end)
-	}
-	n, err := strconv.Atoi(word)
-	switch {
-	case err == nil && len(word) == len("2006") && d.year == 0:
-		d.year = n
-	case err == nil && len(word) <= 2 && n > 0 && d.day == 0:
-		d.day = n
-	default:
-		return false
-	}
-	return true
-}
-
-func (d *writtenDate) takeTime(word string) bool {
-	clock, ok := strings.CutSuffix(word, "pm")
-	half := ok
-	if !ok {
-		clock, half = strings.CutSuffix(word, "am")
-	}
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		if t, err := time.Parse(layout, clock); err == nil && !d.timed {
-			d.hour, d.minute, d.second, d.timed = t.Hour(), t.Minute(), t.Second(), true
-			return !half || d.halfDay(ok)
-		}
-	}
-	return false
-}
-
-// halfDay makes the hour one of 24.
-func (d *writtenDate) halfDay(after bool) bool {
-	if !d.timed || d.hour < 1 || d.hour > 12 {
-		return false
-	}
-	d.hour %= 12
-	if after {
-		d.hour += 12
-	}
-	return true
+	return all
 }
