@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/chromedp/cdproto/fetch"
@@ -58,12 +59,23 @@ func typeOf(ev *fetch.EventRequestPaused) string {
 		return string(network.ResourceTypePreflight)
 	case header(h, "Accept") == "text/event-stream":
 		return string(network.ResourceTypeEventSource)
-	case strings.Contains(header(h, "Sec-Purpose")+header(h, "Purpose"), "prefetch"):
+	case isPrefetch(h):
 		return string(network.ResourceTypePrefetch)
 	case ev.ResourceType == network.ResourceTypeOther && strings.HasPrefix(header(h, "Accept"), "image/"):
 		return string(network.ResourceTypeImage) // a page's icon
 	}
 	return string(ev.ResourceType)
+}
+
+// isPrefetch reports whether a request is for a page that the visitor may go to next: that page is fetched as a page.
+// Next.js asks so for each link in view, of each page under another address.
+func isPrefetch(h network.Headers) bool {
+	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Sec-Purpose", "X-Purpose", "X-Moz"} {
+		if strings.Contains(header(h, name), "prefetch") {
+			return true
+		}
+	}
+	return header(h, "Next-Router-Prefetch") != "" || header(h, "Next-Router-Segment-Prefetch") != ""
 }
 
 // mainDocument answers the document of the main frame: first the page itself, then where its scripts want to go. Only
@@ -81,7 +93,7 @@ func (r *rendering) mainDocument(a *asked) bool {
 		r.result.Requests++
 		r.result.Refused++
 	case a.sub.URL != r.own:
-		r.result.Navigated = append(r.result.Navigated, a.sub.URL)
+		r.leads(a.sub.URL)
 	default:
 		follow = !r.followed
 		r.followed = r.followed || follow
@@ -96,6 +108,22 @@ func (r *rendering) mainDocument(a *asked) bool {
 		return true
 	}
 	return false
+}
+
+// mostLeads is how many URLs a page leads to at most: a browser would have left it for the first.
+const mostLeads = 8
+
+// leads notes where a page wants to go, one URL a path: one that goes on, each time with another number behind the
+// question mark, would lead the crawl into pages without end. The caller holds r.mu.
+func (r *rendering) leads(to string) {
+	at, _, _ := strings.Cut(to, "?")
+	known := slices.ContainsFunc(r.result.Navigated, func(had string) bool {
+		path, _, _ := strings.Cut(had, "?")
+		return path == at
+	})
+	if !known && len(r.result.Navigated) < mostLeads {
+		r.result.Navigated = append(r.result.Navigated, to)
+	}
 }
 
 // document is the page as it was fetched, without what belonged to its transfer.

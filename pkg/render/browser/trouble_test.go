@@ -95,6 +95,8 @@ func TestTrouble(t *testing.T) {
 			navigated: "/next", links: "/x /late", pages: map[string]string{"/": "-> /next", "/next": "<a href=/n>n</a>"}},
 		{name: "a navigation to another host", body: `<a href=/x>x</a><script>location='http://other.test/'</script>`,
 			navigated: "http://other.test/", links: "/x"},
+		{name: "navigations without end", navigated: "/next?0", links: "/x",
+			body: `<a href=/x>x</a><script>let n=0;setInterval(()=>location='/next?'+n++,50)</script>`},
 		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`,
 			links: "/x"},
 		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next",
@@ -104,6 +106,9 @@ func TestTrouble(t *testing.T) {
 		{name: "prefetch, beacon, EventSource, WebSocket, preconnect",
 			body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
 			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
+		{name: "prefetch of Next.js", pages: map[string]string{"/n": "<a href=/n>n</a>", "/data": "<a href=/d>d</a>"}, links: "/x /d",
+			body: `<a href=/x>x</a><script>const ask=(u,h)=>fetch(u,{headers:h}).then(r=>r.text()).then(t=>document.body.innerHTML+=t,()=>0);
+			ask('/n',{RSC:'1','Next-Router-Prefetch':'1'});ask('/n',{Purpose:'prefetch'});ask('/data',{RSC:'1'})</script>`},
 		{name: "files and metadata",
 			body: `<a href=/x>x</a><iframe src="file:///etc/passwd"></iframe><iframe src="chrome://version"></iframe><script>
 			fetch('http://169.254.169.254/latest/meta-data/').then(r=>r.text()).then(t=>document.body.innerHTML+='<a href=/no>');fetch('file:///etc/passwd').catch(e=>0)</script>`, links: "/x"},

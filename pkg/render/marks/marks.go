@@ -194,8 +194,9 @@ func (r *reader) script(s *htmlscan.Scanner) {
 	kind := attr(s, "type")
 	if strings.Contains(kind, "json") || kind == "importmap" || kind == "speculationrules" ||
 		strings.HasPrefix(kind, "text/x-") {
-		r.state = r.state || attr(s, "id") == "__NEXT_DATA__" || attr(s, "id") == "__NUXT_DATA__" ||
-			kind == "application/ld+json"
+		id := attr(s, "id")
+		r.state = r.state || id == "__NEXT_DATA__" || id == "__NUXT_DATA__" || id == "ng-state" ||
+			kind == "qwik/json" || kind == "application/ld+json"
 		return // no program
 	}
 	r.scripts++
@@ -214,7 +215,7 @@ func (r *reader) script(s *htmlscan.Scanner) {
 // inline reads the text of an inline script.
 func (r *reader) inline(text []byte) {
 	r.state = r.state || contains(text, "__NEXT_DATA__", "__NUXT__", "__INITIAL_STATE__", "__APOLLO_STATE__",
-		"__PRELOADED_STATE__")
+		"__PRELOADED_STATE__", "__next_f", "__remixContext", "__reactRouterContext", "$_TSR")
 	r.writes = r.writes || contains(text, "innerHTML", "insertAdjacentHTML", "document.write", "outerHTML",
 		".replaceWith(", "attachShadow", "createElement('a')", `createElement("a")`, "createElement(`a`)",
 		"createElement('li')", `createElement("li")`, "createElement(`li`)",

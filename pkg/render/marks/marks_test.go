@@ -45,6 +45,11 @@ func TestCandidates(t *testing.T) {
 		"rendered at the server": {`<div id=__next><p>` + words +
 			`</p></div><script src=/_next/a.js></script><script id=__NEXT_DATA__ type=application/json>{}</script>`, 500, 9,
 			false, "state"},
+		"rendered at the server, streamed": {`<p>` + words +
+			`</p><script src=/_next/a.js></script><script>self.__next_f.push([1,"0:{}"])</script>`, 500, 9, false, "state"},
+		"rendered at the server, by Angular": {`<app-root><p>` + words +
+			`</p></app-root><script src=main.js></script><script id=ng-state type=application/json>{}</script>`, 500, 9,
+			false, "state"},
 		"data for search engines, no more": {`<p>` + words + `</p><script type=application/ld+json>{}</script>`, 500, 9,
 			false, ""},
 		"hash-bang": {`<meta name=fragment content="!"><script src=backbone.js></script>`, 0, 0,

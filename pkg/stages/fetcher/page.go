@@ -57,6 +57,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		a.noteValidators()
 	}
 	a.askedToWait()
+	if a.task.Kind == crawl.KindResource && (c == classGone || c == classBlocked) {
+		return nil, h.resourceRefused(ctx, a)
+	}
 	return nil, h.leftover(ctx, a)
 }
 

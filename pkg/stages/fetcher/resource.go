@@ -56,6 +56,26 @@ func (h *Handler) resourceElsewhere(ctx context.Context, a *attempt) error {
 	return h.keepResource(ctx, a, nil, "")
 }
 
+// resourceRefused keeps an error that is final, with its body: programs say by it that there is no such item, or that
+// one has to sign in.
+func (h *Handler) resourceRefused(ctx context.Context, a *attempt) error {
+	b, err := a.body(min(int64(a.job.Limits.MaxBody), errorBody))
+	if err != nil { // an encoding that is unknown
+		return errors.Join(h.leftover(ctx, a), h.keepResource(ctx, a, nil, ""))
+	}
+	defer b.release()
+	b.keep()
+	_, _ = io.Copy(io.Discard, b) // what came is kept; the verdict is the status's
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	a.finish()
+	if err := h.archive(ctx, a, b); err != nil {
+		return err
+	}
+	return h.keepResource(ctx, a, b.kept(), a.answer.Header.Get("Content-Type"))
+}
+
 func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, contentType string) error {
 	if h.deps.Resources == nil {
 		return crawl.Permanent(fmt.Errorf("fetch %s: %w", a.task.URL, errNoResources))
@@ -63,6 +83,9 @@ func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, con
 	now := time.Now()
 	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: heeded(a.answer.Header, contentType), Body: body,
 		Digest: a.out.Digest, At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType))}
+	if r.Status >= http.StatusBadRequest {
+		r.Expires = now.Add(dataHolds)
+	}
 	return h.deps.Resources.PutResource(ctx, a.task.Job, r)
 }
 

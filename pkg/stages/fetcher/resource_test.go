@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -35,6 +36,36 @@ func TestEachAnswerForAPageIsKept(t *testing.T) {
 		r := b.get(fmt.Sprintf("%s/%d", url, status), func(f *crawl.Fetch) { f.Task.Kind = crawl.KindResource })
 		r.want(t, crawl.VerdictDone, "")
 		if kept.last == nil || kept.last.Status != status || len(kept.last.Body) != 0 {
+			t.Errorf("%d: kept %+v", status, kept.last)
+		}
+	}
+}
+
+// A program says by an error what is amiss: final ones are kept with their bodies.
+func TestErrorsForAPageAreKeptWithTheirBodies(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var status int
+		fmt.Sscanf(r.URL.Path, "/%d", &status)
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Cache-Control", "max-age=99999999")
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"why":%d}`, status)
+	})
+	for status, verdict := range map[int]crawl.Verdict{401: crawl.VerdictBlocked, 403: crawl.VerdictBlocked,
+		404: crawl.VerdictGone, 410: crawl.VerdictGone, 422: crawl.VerdictGone, 501: crawl.VerdictGone,
+		500: crawl.VerdictRetry} {
+		kept := &shelf{}
+		b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Resources = kept })
+		b.get(fmt.Sprintf("%s/%d", url, status), func(f *crawl.Fetch) { f.Task.Kind = crawl.KindResource }).
+			want(t, verdict, crawl.ReasonStatus)
+		switch {
+		case verdict == crawl.VerdictRetry:
+			if kept.last != nil {
+				t.Errorf("%d: kept %+v", status, kept.last)
+			}
+		case kept.last == nil || kept.last.Status != status || kept.last.Refused != "" ||
+			string(kept.last.Body) != fmt.Sprintf(`{"why":%d}`, status) ||
+			kept.last.Header["Content-Type"][0] != "application/problem+json" || time.Until(kept.last.Expires) > dataHolds:
 			t.Errorf("%d: kept %+v", status, kept.last)
 		}
 	}

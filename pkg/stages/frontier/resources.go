@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -33,7 +34,7 @@ func (f *Frontier) refuseResources(ctx context.Context, outs []*crawl.Outcome, n
 	}
 	for _, out := range outs {
 		t := &out.Task
-		if t.Kind != crawl.KindResource || !out.Verdict.Final() || out.Verdict == crawl.VerdictDone {
+		if t.Kind != crawl.KindResource || !out.Verdict.Final() || out.Verdict == crawl.VerdictDone || isKept(out) {
 			continue
 		}
 		r := crawl.Resource{URL: t.URL, Status: out.Status, At: now, Expires: now.Add(refusedFor),
@@ -46,4 +47,10 @@ func (f *Frontier) refuseResources(ctx context.Context, outs []*crawl.Outcome, n
 		}
 	}
 	return nil
+}
+
+// isKept reports whether the fetcher has stored an error that the host answered: it has its body.
+func isKept(out *crawl.Outcome) bool {
+	return (out.Verdict == crawl.VerdictGone || out.Verdict == crawl.VerdictBlocked) && out.Reason == crawl.ReasonStatus &&
+		out.Status >= http.StatusBadRequest
 }

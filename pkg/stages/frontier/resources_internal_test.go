@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -29,6 +30,42 @@ func TestResourcesOfASilentHost(t *testing.T) {
 		d := h.dismissal(&crawl.Task{Kind: c.kind}, &job, now)
 		if (d != nil) != c.gone || d != nil && (d.reason != crawl.ReasonHostDown || d.verdict != crawl.VerdictFailed) {
 			t.Errorf("%s: dismissal %+v, want one: %v", name, d, c.gone)
+		}
+	}
+}
+
+// notes are the resources that were put.
+type notes struct {
+	crawl.Resources
+	put []crawl.Resource
+}
+
+func (n *notes) PutResource(_ context.Context, _ crawl.JobID, r crawl.Resource) error {
+	n.put = append(n.put, r)
+	return nil
+}
+
+// What the host answered the fetcher has stored, with its body: the frontier puts nothing in its place.
+func TestResourcesThatCannotBeHad(t *testing.T) {
+	for name, c := range map[string]struct {
+		verdict crawl.Verdict
+		reason  string
+		status  int
+		want    bool
+	}{
+		"done":                   {crawl.VerdictDone, "", 200, false},
+		"not found":              {crawl.VerdictGone, crawl.ReasonStatus, 404, false},
+		"one has to sign in":     {crawl.VerdictBlocked, crawl.ReasonStatus, 401, false},
+		"robots.txt":             {crawl.VerdictBlocked, crawl.ReasonRobots, 0, true},
+		"not modified":           {crawl.VerdictGone, crawl.ReasonStatus, 304, true},
+		"an error to the last":   {crawl.VerdictFailed, crawl.ReasonStatus, 500, true},
+		"an error that may pass": {crawl.VerdictRetry, crawl.ReasonStatus, 500, false},
+	} {
+		n := &notes{}
+		f := &Frontier{deps: Deps{Resources: n}}
+		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindResource}, Verdict: c.verdict, Reason: c.reason, Status: c.status}
+		if err := f.refuseResources(t.Context(), []*crawl.Outcome{out}, time.Now()); err != nil || len(n.put) > 0 != c.want {
+			t.Errorf("%s: put %+v, %v", name, n.put, err)
 		}
 	}
 }

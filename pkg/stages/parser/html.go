@@ -17,6 +17,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 		r.MediaType = "text/html"
 	}
 	doc, name, enc := charsets.Decode(body, contentType)
+	doc = settled(doc)
 	r.Charset = name
 	p := passes.Get().(*pass)
 	defer p.free()

@@ -34,7 +34,7 @@ func (s *source) tree() *html.Node {
 		return s.root
 	}
 	s.parsed = true
-	tree, err := html.Parse(bytes.NewReader(s.utf8()))
+	tree, err := html.Parse(bytes.NewReader(settled(s.utf8())))
 	if err != nil {
 		s.r.cut(CutDepth)
 		return nil

@@ -75,6 +75,9 @@ func (s *server) serve(ctx context.Context, sub render.Sub) render.Answer {
 		s.gone++
 		return render.Answer{Fail: denied}
 	}
+	if r.Status >= http.StatusBadRequest && sub.Type != "XHR" && sub.Type != "Fetch" {
+		r.Body = nil // only programs read errors; what one shows in a frame is no part of the page
+	}
 	return render.Answer{Status: r.Status, Header: http.Header(r.Header), Body: r.Body}
 }
 
