@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -46,6 +47,21 @@ const (
 	lockEvery    = 50 * time.Millisecond
 )
 
+// options are those of a store that a command opens. What is wrong with the directory is told to the user, the rest of
+// what is logged at opening is not.
+func options() local.Options {
+	opt := local.Default()
+	opt.Logger = slog.New(onlyErrors{slog.Default().Handler()})
+	return opt
+}
+
+type onlyErrors struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (h onlyErrors) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelError && h.Handler.Enabled(ctx, l)
+}
+
 // Open reaches the crawl in a directory; "": the only one at hand.
 func Open(ctx context.Context, named string) (*Directory, error) {
 	dir, err := Find(named)
@@ -63,7 +79,7 @@ func Open(ctx context.Context, named string) (*Directory, error) {
 		if err := checkRoom(dir); err != nil {
 			return nil, err
 		}
-		store, err := local.Open(dir, local.Default())
+		store, err := local.Open(dir, options())
 		if err == nil {
 			return openStopped(ctx, dir, store)
 		}
@@ -106,7 +122,7 @@ func OpenToRepair(ctx context.Context, named string) (dir string, _ *local.Store
 	if dir, err = Find(named); err != nil {
 		return "", nil, err
 	}
-	opt := local.Default()
+	opt := options()
 	opt.Repair = true
 	for deadline := time.Now().Add(lockPatience); ; {
 		_, err := report.Dial(ctx, dir)
@@ -131,7 +147,7 @@ func OpenToRepair(ctx context.Context, named string) (dir string, _ *local.Store
 
 // StoredJob returns the job of a crawl that does not run; ok is false where the directory has none yet.
 func StoredJob(ctx context.Context, dir string) (job *crawl.Job, ok bool, err error) {
-	store, err := local.Open(dir, local.Default())
+	store, err := local.Open(dir, options())
 	if err != nil {
 		return nil, false, err
 	}

@@ -35,7 +35,11 @@ func (p *Pages) recover(name string, committed int64) error {
 	if err := aside.close(); err != nil {
 		return err
 	}
-	if aside.lines > 0 {
+	switch {
+	case aside.lines > 0 && p.s.holed:
+		p.s.log.Error("records that the damaged state does not know any more are set aside; their pages are fetched again",
+			"file", name, "byte", committed, "records", aside.lines, "in", aside.name)
+	case aside.lines > 0:
 		p.s.log.Error("lines that this crawl did not store were found behind its records; they are set aside", "file", name,
 			"byte", committed, "lines", aside.lines, "in", aside.name)
 	}
@@ -65,7 +69,7 @@ func (p *Pages) sortTail(from, to int64, aside *aside) error {
 			return fmt.Errorf("%s is not this crawl's (its first line is %.60q): move it away, choose another directory with "+
 				"-o, or have `whirlpool repair -o %s` set its %d bytes aside", p.file.Name(), line, p.dir, to)
 		}
-		if !cut {
+		if !cut || p.s.holed && bytes.HasSuffix(line, []byte("\n")) { // it was stored: nothing is deleted
 			return aside.add(line)
 		}
 		return nil

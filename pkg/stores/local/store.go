@@ -89,6 +89,7 @@ type Store struct {
 	spool       *Spool
 	content     *ContentSet
 	stored      *keyFilter // of records' places and content
+	holed       bool       // see logHole
 	resources   *Resources
 	renders     *RenderStats
 	trials      *Trials
@@ -183,6 +184,9 @@ func (s *Store) openDB(fresh bool) (err error) {
 	opts := pebbleOptions(s.opt, s.fs, pebbleLogger{s, s.log, s.dir})
 	defer opts.Cache.Unref()
 	opts.ErrorIfNotExists = !fresh
+	if err := s.lookForHole(); err != nil {
+		return err
+	}
 	db, err := pebble.Open(s.path("state", "db"), opts)
 	if err != nil {
 		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore "+

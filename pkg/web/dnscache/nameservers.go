@@ -69,7 +69,7 @@ func (n *nameServers) Resolve(ctx context.Context, name string) ([]netip.Addr, t
 	for _, domain := range domains {
 		var addrs []netip.Addr
 		var ttl time.Duration
-		addrs, ttl, err = n.both(ctx, dns.Fqdn(strings.TrimSuffix(name+"."+domain, ".")))
+		addrs, ttl, err = n.families(ctx, dns.Fqdn(strings.TrimSuffix(name+"."+domain, ".")))
 		if !errors.Is(err, ErrNoSuchHost) {
 			return addrs, ttl, err
 		}
@@ -84,8 +84,8 @@ type records struct {
 	err   error // of kind ErrServer; a name that does not exist has no addresses
 }
 
-// both asks for IPv4 and IPv6 addresses at once. One family is enough: some servers never answer for the other.
-func (n *nameServers) both(ctx context.Context, fqdn string) ([]netip.Addr, time.Duration, error) {
+// families asks for IPv4 and IPv6 addresses at once. One family is enough: some servers never answer for the other.
+func (n *nameServers) families(ctx context.Context, fqdn string) ([]netip.Addr, time.Duration, error) {
 	var v4, v6 records
 	var wg sync.WaitGroup
 	wg.Go(func() { v6 = n.query(ctx, fqdn, dns.TypeAAAA) })
@@ -100,7 +100,7 @@ func (n *nameServers) both(ctx context.Context, fqdn string) ([]netip.Addr, time
 	case len(v6.addrs) > 0:
 		return v6.addrs, v6.ttl, nil
 	case v4.err != nil || v6.err != nil:
-		return nil, 0, &Error{Host: host, Kind: ErrServer, Detail: errors.Join(v4.err, v6.err).Error()}
+		return nil, 0, &Error{Host: host, Kind: ErrServer, Detail: both(v4.err, v6.err)}
 	}
 	return nil, 0, &Error{Host: host, Kind: ErrNoSuchHost}
 }
@@ -116,7 +116,7 @@ func (n *nameServers) query(ctx context.Context, fqdn string, qtype uint16) reco
 			if err == nil {
 				return readAnswer(reply, fqdn, qtype)
 			}
-			last = fmt.Errorf("%s: %w", server, err)
+			last = fmt.Errorf("the name server %s %w", server, err)
 			if ctx.Err() != nil {
 				return records{err: last}
 			}
@@ -126,20 +126,59 @@ func (n *nameServers) query(ctx context.Context, fqdn string, qtype uint16) reco
 }
 
 // exchange asks one server, over TCP where the answer does not fit into UDP. Only an answer to the very question, that
-// the name exists or that it does not, is no error.
+// the name exists or that it does not, is no error. Its errors go on from the words "the name server".
 func (n *nameServers) exchange(ctx context.Context, q *dns.Msg, server string) (*dns.Msg, error) {
 	reply, _, err := n.udp.ExchangeContext(ctx, q, server)
 	if err == nil && reply.Truncated {
-		reply, _, err = n.tcp.ExchangeContext(ctx, q, server)
+		reply, err = n.whole(ctx, q, server, reply)
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, told(err)
+	case reply.Truncated && len(readAnswer(reply, q.Question[0].Name, q.Question[0].Qtype).addrs) == 0:
+		return nil, errors.New("cut its answer short, also over TCP")
 	case len(reply.Question) != 1 || !strings.EqualFold(reply.Question[0].Name, q.Question[0].Name) ||
 		reply.Question[0].Qtype != q.Question[0].Qtype:
-		return nil, errors.New("it answered another question")
+		return nil, errors.New("answered another question")
+	case q.IsEdns0() != nil && (reply.Rcode == dns.RcodeFormatError || reply.Rcode == dns.RcodeNotImplemented):
+		// It knows no EDNS (RFC 6891, section 7).
+		return n.exchange(ctx, new(dns.Msg).SetQuestion(q.Question[0].Name, q.Question[0].Qtype), server)
 	case reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError:
-		return nil, errors.New(dns.RcodeToString[reply.Rcode])
+		return nil, errors.New("answered " + dns.RcodeToString[reply.Rcode])
 	}
 	return reply, nil
+}
+
+// whole asks over TCP for an answer that was cut. Where TCP is shut, what came over UDP serves if there is an address in
+// it.
+func (n *nameServers) whole(ctx context.Context, q *dns.Msg, server string, cut *dns.Msg) (*dns.Msg, error) {
+	reply, _, err := n.tcp.ExchangeContext(ctx, q, server)
+	if err != nil && len(readAnswer(cut, q.Question[0].Name, q.Question[0].Qtype).addrs) > 0 {
+		return cut, nil
+	}
+	return reply, err
+}
+
+// told words what kept an answer from us. The system's words name ports that differ each time.
+func told(err error) error {
+	var e net.Error
+	var op *net.OpError
+	switch {
+	case errors.As(err, &e) && e.Timeout():
+		return errors.New("did not answer in time")
+	case errors.As(err, &op):
+		return fmt.Errorf("could not be asked: %w", op.Err)
+	}
+	return fmt.Errorf("gave no answer that can be read: %w", err)
+}
+
+// both says what is wrong with the look-ups of the two families, once where it is the same.
+func both(v4, v6 error) string {
+	switch {
+	case v4 == nil:
+		return v6.Error()
+	case v6 == nil || v4.Error() == v6.Error():
+		return v4.Error()
+	}
+	return v4.Error() + "; " + v6.Error()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 )
@@ -39,6 +40,17 @@ func (z *zone) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	}
 	if strings.HasPrefix(name, "big.") && !tcp {
 		m.Answer, m.Truncated = nil, true
+	}
+	switch {
+	case strings.HasPrefix(name, "cut."):
+		m.Truncated = true
+	case strings.HasPrefix(name, "few.") && tcp:
+		_ = w.Close()
+		return
+	case strings.HasPrefix(name, "few."):
+		m.Truncated = true
+	case strings.HasPrefix(name, "plain.") && q.IsEdns0() != nil:
+		m.Answer, m.Rcode = nil, dns.RcodeFormatError
 	}
 	if strings.HasPrefix(name, "other.") {
 		m.Question[0].Name = "elsewhere.test."
@@ -87,6 +99,8 @@ func testZone() *zone {
 			"loop.test. A":     {"loop.test. 60 CNAME loop.test."},
 			"half.test. A":     {"half.test. 60 A 192.0.2.4"},
 			"big.test. A":      {"big.test. 60 A 192.0.2.5"},
+			"few.test. A":      {"few.test. 60 A 192.0.2.9"},
+			"plain.test. A":    {"plain.test. 60 A 192.0.2.10"},
 			"web.corp.test. A": {"web.corp.test. 60 A 192.0.2.8"},
 		},
 		rcode: map[string]int{"gone.test.": dns.RcodeNameError, "broken.test.": dns.RcodeServerFailure,
@@ -115,6 +129,9 @@ func TestAnswersOfANameServer(t *testing.T) {
 		"gone.test":   {addrs: "[]", err: ErrNoSuchHost},
 		"broken.test": {addrs: "[]", err: ErrServer},
 		"other.test":  {addrs: "[]", err: ErrServer},
+		"cut.test":    {addrs: "[]", err: ErrServer}, // cut over TCP too: it does not say that there is none
+		"few.test":    {addrs: "[192.0.2.9]"},        // cut, and TCP is shut
+		"plain.test":  {addrs: "[192.0.2.10]"},       // knows no EDNS
 	} {
 		addrs, err := c.Lookup(t.Context(), host)
 		if got := fmt.Sprint(addrs); got != tc.addrs || !errors.Is(err, tc.err) {
@@ -166,5 +183,33 @@ func TestSecondServerAnswersForTheFirst(t *testing.T) {
 	w := newNameServers([]string{broken.start(t), testZone().start(t)}, nil)
 	if addrs, _, err := w.Resolve(t.Context(), "half.test"); err != nil || len(addrs) != 1 {
 		t.Errorf("resolve = %v, %v", addrs, err)
+	}
+}
+
+func TestFailuresOfNameServersAreWorded(t *testing.T) {
+	up := testZone().start(t)
+	for host, want := range map[string]string{
+		"broken.test": "the name server " + up + " answered SERVFAIL",
+		"other.test":  "the name server " + up + " answered another question",
+		"cut.test":    "the name server " + up + " cut its answer short, also over TCP",
+	} {
+		_, _, err := newNameServers([]string{up}, nil).Resolve(t.Context(), host)
+		var e *Error
+		if !errors.As(err, &e) || e.Detail != want {
+			t.Errorf("%s: %v, want %q", host, err, want)
+		}
+	}
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	w := newNameServers([]string{silent.LocalAddr().String()}, nil)
+	w.udp.Timeout = 50 * time.Millisecond
+	_, _, err = w.Resolve(t.Context(), "both.test")
+	want := "the name server " + silent.LocalAddr().String() + " did not answer in time"
+	var e *Error
+	if !errors.As(err, &e) || e.Detail != want {
+		t.Errorf("silent: %v, want %q", err, want)
 	}
 }

@@ -93,24 +93,39 @@ var nameChars = func() (t [256]bool) {
 	return t
 }()
 
-// parseDelay reads the seconds at the start of a Crawl-delay value, with an optional decimal fraction. Units and
-// other text after the number are ignored. Only milliseconds of the fraction are kept.
+// parseDelay reads the number at the start of a Crawl-delay value, with an optional decimal fraction: seconds, unless a
+// unit of time stands behind it. Other text there is ignored. Only milliseconds are kept.
 func parseDelay(s string) (time.Duration, bool) {
 	var delay time.Duration
 	i, digits := 0, 0
+	unit, s := cutUnit(s)
 	for ; i < len(s) && isDigit(s[i]); i++ {
-		delay = min(delay*10+time.Duration(s[i]-'0')*time.Second, MaxCrawlDelay)
+		delay = min(delay*10+time.Duration(s[i]-'0')*unit, MaxCrawlDelay)
 		digits++
 	}
 	if i < len(s) && s[i] == '.' {
-		unit := 100 * time.Millisecond
 		for i++; i < len(s) && isDigit(s[i]); i++ {
+			unit /= 10
 			delay += time.Duration(s[i]-'0') * unit
-			unit = unit / 10 / time.Millisecond * time.Millisecond
 			digits++
 		}
 	}
-	return min(delay, MaxCrawlDelay), digits > 0
+	return min(delay, MaxCrawlDelay).Truncate(time.Millisecond), digits > 0
+}
+
+// cutUnit returns the unit of a Crawl-delay and what stands before it.
+func cutUnit(s string) (time.Duration, string) {
+	number := strings.TrimLeft(s, "0123456789.")
+	number = s[:len(s)-len(number)]
+	switch strings.ToLower(strings.Trim(s[len(number):], " \t.;")) {
+	case "ms", "msec", "msecs", "millis", "millisecond", "milliseconds":
+		return time.Millisecond, number
+	case "m", "min", "mins", "minute", "minutes":
+		return time.Minute, number
+	case "h", "hr", "hrs", "hour", "hours":
+		return time.Hour, number
+	}
+	return time.Second, number
 }
 
 // parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, minutes, hours or
