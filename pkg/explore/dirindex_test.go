@@ -85,6 +85,13 @@ func TestDirIndex(t *testing.T) {
 	if len(got) != 12 || got[0] != "https://a.test/best" || got[11] != "https://a.test/worst" {
 		t.Errorf("ranked: %v", got)
 	}
+	long := strings.Repeat("much else ", 3000) + strings.Repeat("of the delta ", 3)
+	w.pages("d-1", record("https://a.test/guide", "Delta", long, nil), record("https://a.test/delta", "Guide", long, nil),
+		record("https://a.test/mention", "Other", strings.Repeat("delta it says ", 40), nil))
+	whole(t, d)
+	if got := urlsFound(t, d, RecordFilter{Query: "delta"}, 5); len(got) != 3 || got[2] != "https://a.test/mention" {
+		t.Errorf("long pages that the word names come behind one that mentions it: %v", got)
+	}
 	if got := urlsFound(t, d, RecordFilter{Query: "rivers", Sort: Newest}, 5); len(got) != 12 ||
 		got[0] != "https://a.test/worst" {
 		t.Errorf("newest first: %v", got)

@@ -15,8 +15,10 @@ import (
 const maxRanked = 5_000
 
 // rankOf is how well a record matches, the least first: BM25 with a title's words five times, those of a URL twice as
-// heavy as the text's.
-const rankOf = "bm25(fts, 5.0, 1.0, 2.0)"
+// heavy as the text's, and once more for title and URL alone. BM25 takes a word less seriously the longer the whole
+// record is, and often written is hardly more than written: the long page that a word names would come behind short
+// ones that only mention it.
+const rankOf = "bm25(fts, 5.0, 1.0, 2.0) + bm25(fts, 50.0, 0.0, 0.0) + bm25(fts, 0.0, 0.0, 50.0)"
 
 // listRanked lists the records of a search, the best first. A record that is added between two pages of the list is not
 // in the later one, but it may move others by a place.

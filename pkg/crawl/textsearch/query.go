@@ -3,6 +3,7 @@ package textsearch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,7 +76,7 @@ func Parse(text string) (*Query, error) {
 	if !utf8.ValidString(text) {
 		return nil, fault("it is no UTF-8")
 	}
-	p := &parser{rest: text, q: &Query{}}
+	p := &parser{rest: straight(text), q: &Query{}}
 	for {
 		p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
 		if p.rest == "" {
@@ -86,6 +87,17 @@ func Parse(text string) (*Query, error) {
 		}
 	}
 }
+
+// straight is a query with the quotation marks that telephones and word processors type as those of a keyboard. Where
+// one is missing they are no quotation marks, but those of inches, say.
+func straight(text string) string {
+	if out := curly.Replace(text); strings.Count(out, `"`)%2 == 0 {
+		return out
+	}
+	return text
+}
+
+var curly = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`, "＂", `"`)
 
 type parser struct {
 	rest  string
@@ -121,6 +133,9 @@ func (p *parser) step() error {
 		p.rest = rest
 		return p.language(minus)
 	}
+	if err := p.brackets(p.not || minus); err != nil {
+		return err
+	}
 	t, err := p.term()
 	if err != nil || len(t.Words) == 0 {
 		return err
@@ -131,6 +146,33 @@ func (p *parser) step() error {
 	not := p.not || minus
 	p.not = false
 	return p.add(t, not)
+}
+
+// brackets refuses words in brackets where these would say another thing than the words without. Elsewhere they are
+// left out: (a OR b) c is a OR b c.
+func (p *parser) brackets(not bool) error {
+	field, rest, ok := strings.Cut(p.rest, "(")
+	inner, after, closed := strings.Cut(rest, ")")
+	words := strings.Fields(inner)
+	if !ok || !closed || len(words) < 2 || strings.ContainsAny(inner, `"(`) {
+		return nil
+	}
+	choice := true // all of it is joined by OR
+	for i, w := range words {
+		choice = choice && (w == "OR") == (i%2 == 1)
+	}
+	next := strings.Fields(after)
+	switch {
+	case slices.Contains([]string{"title:", "text:", "url:", "site:"}, field):
+		return fault("%s goes with a word or a phrase, not with brackets: write it before each word", field)
+	case field != "":
+		return nil
+	case not:
+		return fault("brackets leave nothing out: write - before each word")
+	case !choice && (p.or || len(next) > 0 && next[0] == "OR"):
+		return fault("OR joins words and phrases, and no brackets with several words")
+	}
+	return nil
 }
 
 // language reads the code behind lang:.

@@ -227,6 +227,29 @@ func TestAPageWithoutContentIsAskedForAsAWhole(t *testing.T) {
 	}
 }
 
+// A page that fails for long is tried less and less often, whatever its host answers: a year of failures takes some
+// twenty visits, and what comes back after two days is seen within two more.
+func TestWhatFailsForLongIsTriedSeldom(t *testing.T) {
+	_, m, a, job := againWorld(t, nil)
+	now := time.Now().UTC().Truncate(time.Second)
+	p := m.sorted()[0]
+	s := p.State
+	s.Last, s.Visits, s.Misses = now, 5, 0
+	outcome := crawl.Outcome{Verdict: crawl.VerdictDone, Status: 302}
+	var tries []time.Duration
+	for at := now.Add(24 * time.Hour); at.Sub(now) < 365*24*time.Hour; at = s.Due {
+		outcome.Task = crawl.Task{Job: job.ID, URL: p.URL, Visit: int(s.Visits)}
+		if !a.outcome(&outcome, &s, at, revisit.Calendar{}) || !s.Due.After(at) {
+			t.Fatalf("visit %d: %+v", outcome.Task.Visit, s)
+		}
+		tries = append(tries, at.Sub(now))
+	}
+	day := slices.IndexFunc(tries, func(d time.Duration) bool { return d > 48*time.Hour })
+	if len(tries) > 25 || tries[day] > 96*time.Hour {
+		t.Errorf("%d tries in a year: %v", len(tries), tries)
+	}
+}
+
 // What was observed about another node's page goes on to its owner.
 func TestObservationsGoToTheOwner(t *testing.T) {
 	f, m, _, job := againWorld(t, halves{})

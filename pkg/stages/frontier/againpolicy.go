@@ -51,11 +51,11 @@ func (a *again) learnCap(h hostID, name string, gap, took time.Duration, c revis
 
 // Ranges of the time to the next look at a page after a failure, and after the first visit.
 const (
-	failedLeast   = time.Hour
-	failedMost    = 24 * time.Hour
-	neverSeenMost = 30 * 24 * time.Hour
-	firstLeast    = .7
-	firstSpread   = .6
+	failedLeast = time.Hour
+	failedMost  = 24 * time.Hour      // unless it has failed for long
+	failedLong  = 30 * 24 * time.Hour // in any case
+	firstLeast  = .7
+	firstSpread = .6
 )
 
 // due is when a page is visited next, by the calendar. mu is held.
@@ -65,12 +65,15 @@ func (a *again) due(k weburl.Key, s *revisit.State, failed bool, now time.Time) 
 		return time.Time{}
 	}
 	if failed && s.Last.IsZero() { // it was never had
-		return now.Add(min(failedMost<<min(max(s.Visits, 1)-1, 5), neverSeenMost))
+		return now.Add(min(failedMost<<min(max(s.Visits, 1)-1, 5), failedLong))
 	}
 	due, _ := revisit.Next(*s, p, now)
 	switch {
 	case failed:
 		wait := min(max(due.Sub(s.Last), failedLeast), failedMost)
+		// One that has failed for days is tried after 1, 2, 4, 10, 28 … of them: pages of a host that is gone, or that
+		// leads all of them elsewhere, would take the visits of those that can be had.
+		wait = max(wait, min(2*(now.Sub(due)-failedMost), failedLong))
 		return later(due, now.Add(wait))
 	case s.Visits == 1 && !s.IsTold() && s.Misses == 0 && !s.Withdrawn:
 		// The pages of a new crawl are not to be due all at once.
