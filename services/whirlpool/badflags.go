@@ -21,6 +21,9 @@ func badFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+		return cmd.RunE(cmd, args) // it has no such command, and the flags are those of the command that was meant
+	}
 	switch {
 	case errors.As(err, &unknown):
 		return usage("%w: %s`%s --help` lists all flags", err, flagMeant(cmd, unknown), cmd.CommandPath())

@@ -46,6 +46,30 @@ func TestWrongFlagsSayWhatToWrite(t *testing.T) {
 	}
 }
 
+// Arguments too many or too few, and flags that are missing, are told with the command as it is.
+func TestWrongArgumentsSayWhatToWrite(t *testing.T) {
+	for line, want := range map[string]string{
+		"explain -o x":                "0 arguments are given: it is `whirlpool explain URL`",
+		"tool robots a":               "1 argument is given: it is `whirlpool tool robots FILE",
+		"search":                      "it is `whirlpool search ",
+		"status crawl-a.test":         "whirlpool status takes no argument: write `whirlpool status -o crawl-a.test`",
+		"audit https://a.test:8080/x": "write `whirlpool audit -o crawl-a.test-8080`",
+		"apply job.yml":               "it is `whirlpool apply -f FILE`",
+		"workflow create job.yml":     "it is `whirlpool workflow create -f FILE`",
+		"report nonsense":             "it is `whirlpool report [hosts|",
+		"context add x":               "whirlpool context add wants --server (",
+		"exec show x":                 "whirlpool exec has no command \"show\": `whirlpool exec --help`",
+		"workflow add x -c job.yml":   "whirlpool workflow has no command \"add\"",
+		"serve key add --dir s":       "whirlpool serve key has no command \"add\"",
+		"export -o x a.csv b.csv":     "2 arguments are given",
+		"schedule add":                "it is `whirlpool schedule add ",
+	} {
+		if r := whirlpool(t, strings.Fields(line)...); r.exit != exitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit status %d, want %q in %s", line, r.exit, want, r.stderr)
+		}
+	}
+}
+
 // A list of URLs in the place of a URL is not a host. A directory may be called as a host is: wget makes such.
 func TestAFileIsNoSeed(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -6,8 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commandDistance is how many letters may be wrong in the name of a command that is suggested: cobra's own number, for
-// the commands of whirlpool itself.
+// commandDistance is how many letters may be wrong in the name of a command that is suggested.
 const commandDistance = 2
 
 // refuseUnknown makes a group of commands, and the groups in it, refuse what is none of them: cobra prints the help and
@@ -19,17 +18,22 @@ func refuseUnknown(group *cobra.Command) {
 	if !group.HasSubCommands() || group.Runnable() {
 		return
 	}
-	group.SuggestionsMinimumDistance = commandDistance
 	group.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
 		hint := ""
-		if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		if like := commandsLike(cmd, args[0]); len(like) > 0 {
 			hint = "did you mean " + like[0] + "? "
 		}
 		return usage("%s has no command %q: %s`%s --help` lists them", cmd.CommandPath(), args[0], hint, cmd.CommandPath())
 	}
+}
+
+// commandsLike are the commands whose names are nearly this one: of four letters or fewer one may be wrong.
+func commandsLike(group *cobra.Command, name string) []string {
+	group.SuggestionsMinimumDistance = min(commandDistance, (len(name)+1)/3)
+	return group.SuggestionsFor(name)
 }
 
 // foreignCommands are words by which people who come from other programs look for a command, and the command.
@@ -57,7 +61,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 		}
 	}
 	meant := foreignCommands[strings.ToLower(name)]
-	switch like := root.SuggestionsFor(name); {
+	switch like := commandsLike(root, name); {
 	case strings.Contains(name, "://") || strings.Contains(name, ".") && !strings.ContainsAny(name, " \t"):
 		meant = "crawl " + name
 	case meant == "" && len(like) > 0:

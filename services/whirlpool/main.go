@@ -56,7 +56,7 @@ func execute(args []string) int {
 	}
 	if err == nil {
 		if err = root.ExecuteContext(context.Background()); err != nil {
-			err = cmp.Or(unknownCommand(root, args), err)
+			err = cmp.Or(unknownCommand(root, args), missingFlags(root, args, err), err)
 		}
 	}
 	if err == nil {
@@ -106,6 +106,7 @@ func newRoot() *cobra.Command {
 		fitHelp(c)
 	}
 	complete(root)
+	sayArguments(root)
 	root.SetFlagErrorFunc(badFlag)
 	return root
 }
