@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/nearest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
@@ -50,8 +52,7 @@ func (t *Tunables) last(ctx context.Context) (map[string]SettingChanged, error) 
 func (t *Tunables) Set(ctx context.Context, actor, key, value string) error {
 	one := t.find(key)
 	if one == nil {
-		return wrongSetting(key, key+" cannot be changed while the program runs: change its configuration or flags and "+
-			"start it again")
+		return wrongSetting(key, t.why(key))
 	}
 	if wrong := one.Check(value); wrong != "" {
 		return wrongSetting(key, fmt.Sprintf("%s: %q: %s", key, value, wrong))
@@ -65,6 +66,23 @@ func (t *Tunables) Set(ctx context.Context, actor, key, value string) error {
 	}
 	t.Log.Info("a setting was changed", "key", key, "value", value, "was", c.Was, "version", c.Version, "by", actor)
 	return t.Refresh(ctx)
+}
+
+// why says why a key cannot be changed: it is mistyped, of no node, or only read at the start.
+func (t *Tunables) why(key string) string {
+	base, _, ofNode := strings.Cut(key, "@")
+	names := make([]string, 0, len(t.All))
+	for i := range t.All {
+		names = append(names, t.All[i].Key)
+	}
+	switch meant := nearest.To(base, names, 2); {
+	case ofNode && meant == base:
+		return key + ": this setting has no values of single nodes, or no node may be called so"
+	case meant != "":
+		return "there is no setting " + base + "; did you mean " + meant + "?"
+	}
+	return key + " cannot be changed while the program runs: change its configuration or flags and start it again. " +
+		"What can be is " + strings.Join(names, ", ")
 }
 
 // add stores a change with the next version; nil: the value holds already.

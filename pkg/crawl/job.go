@@ -304,11 +304,18 @@ func (j *Job) SeedURLs() ([]weburl.URL, error) {
 	return urls, nil
 }
 
-var schemeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|[^0-9])`)
+var (
+	schemeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|[^0-9])`)
+	pathLike   = regexp.MustCompile(`^(\.|/[^/])`)
+)
 
 func parseSeed(s string) (weburl.URL, error) {
 	raw := s
 	if !schemeLike.MatchString(s) {
+		if pathLike.MatchString(s) {
+			return weburl.URL{}, fmt.Errorf("seed %q: it looks like a file and names no host; a seed is an http or https URL",
+				maskUserinfo(s))
+		}
 		raw = "http://" + s
 	}
 	u, err := weburl.Parse(raw)

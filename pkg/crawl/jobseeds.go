@@ -11,8 +11,8 @@ import (
 func ParseSeed(s string) (weburl.URL, error) {
 	u, err := parseSeed(s)
 	if err == nil && userinfo.MatchString(u.String()) {
-		err = fmt.Errorf("seed %q: it names a user or a password, and whirlpool sends neither: leave out what stands "+
-			"before the @",
+		err = fmt.Errorf("seed %q: it names a user or a password, which would stand in the state: leave out what stands "+
+			"before the @, and give them by --user and --password, or auth of the job file",
 			maskUserinfo(s))
 	}
 	return u, err

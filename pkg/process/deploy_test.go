@@ -44,6 +44,7 @@ type composeService struct {
 	Ports          []string
 	Profiles       []string
 	Healthcheck    struct{ Test []string }
+	Logging        struct{ Options map[string]string }
 }
 
 func readCompose(t *testing.T) composeFile {
@@ -194,6 +195,20 @@ func TestServicesOfTheComposeFileMayNothingThatTheyNeedNot(t *testing.T) {
 		if strings.Contains(strings.Join(s.Healthcheck.Test, " "), "/5672") {
 			t.Errorf("%s: the health check opens a connection to the broker each time", name)
 		}
+	}
+}
+
+// What runs for months fills no disk: logs are cut, and ZooKeeper, which keeps its snapshots for ever unless it is told
+// otherwise, is told.
+func TestServicesOfTheComposeFileFillNoDisk(t *testing.T) {
+	services := readCompose(t).Services
+	for name, s := range services {
+		if s.Logging.Options["max-size"] == "" && !slices.Contains(s.Profiles, "tools") {
+			t.Errorf("%s: the log has no bound: %v", name, s.Logging)
+		}
+	}
+	if hours := services["zookeeper"].Environment["ZOO_AUTOPURGE_PURGEINTERVAL"]; hours == "" || hours == "0" {
+		t.Errorf("ZooKeeper purges nothing: %q", hours)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 )
 
 // valuesOf are the values of flags that have few, by name.
@@ -25,17 +24,27 @@ func valuesOf(flag string) []cobra.Completion {
 	case "render":
 		return []cobra.Completion{string(crawl.RenderNever), string(crawl.RenderAuto), string(crawl.RenderAlways)}
 	case "format":
-		var out []cobra.Completion
-		for _, f := range export.Formats() {
-			out = append(out, f.String())
-		}
-		return out
+		return exportNames()
 	case "topic":
 		return node.Topics()
 	case "partition":
 		return []cobra.Completion{"host", "domain", "ip", "url"}
 	}
-	return nil
+	return fewValues[flag]
+}
+
+// fewValues are the values of further flags, which say them in their help.
+var fewValues = map[string][]cobra.Completion{
+	"mode":       {string(crawl.ModeOnce), string(crawl.ModeContinuous)},
+	"order":      {string(crawl.OrderPriority), string(crawl.OrderBreadth)},
+	"politeness": {"mercator"},
+	"assets":     {string(crawl.AssetsAny), string(crawl.AssetsJob), "none"},
+	"overlap":    {"skip", "queue", "replace", "allow"},
+	"catch-up":   {"last", "none", "all"},
+	"severity":   {"info", "warning", "critical"},
+	"level":      {"debug", "info", "warn", "error"},
+	"on": {"failed", "partial", "slot", "stalled", "dead-letters", "failures", "blocked", "host-blocked", "undelivered",
+		"tripped", "records", "budget", "disk"},
 }
 
 // namesFile and namesDir are the flags whose values are files, with the ends of their names, and directories.

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,14 @@ func main() {
 func execute(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
-	err := detachedFile(args)
+	err := errors.Join(detachedFile(args), oneDash(root, args))
+	if len(args) > 1 && args[0] == "help" { // of what is no command it prints that of whirlpool
+		err = errors.Join(err, unknownCommand(root, args[1:]))
+	}
 	if err == nil {
-		err = root.ExecuteContext(context.Background())
+		if err = root.ExecuteContext(context.Background()); err != nil {
+			err = cmp.Or(unknownCommand(root, args), missingFlags(root, args, err), err)
+		}
 	}
 	if err == nil {
 		return exitOK
@@ -94,11 +100,14 @@ func newRoot() *cobra.Command {
 		newSettings(), newQuotas(), newContext(), newLogin(), newLoginURL(),
 		newKey())
 	root.AddCommand(newTool(), newBench(), newExperiment(), newFakeweb())
+	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		refuseUnknown(c)
 		fitHelp(c)
 	}
 	complete(root)
+	sayArguments(root)
+	root.SetFlagErrorFunc(badFlag)
 	return root
 }
 

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +104,10 @@ func (f *exportFlags) exportMarkdown(cmd *cobra.Command, args []string, pages fu
 // check finds what is wrong with the flags and arguments of export.
 func (f *exportFlags) check(args []string) error {
 	if f.format != formatMarkdown {
-		return f.options(args).Validate()
+		if f.format != "" && !slices.Contains(export.Formats(), export.Format(f.format)) {
+			return fmt.Errorf("format %q: want %s", f.format, strings.Join(exportNames(), ", "))
+		}
+		return errors.Join(f.checkEnding(args), f.options(args).Validate())
 	}
 	if len(args) == 0 {
 		return errors.New("--format markdown writes files: name a directory for them")
@@ -110,6 +116,27 @@ func (f *exportFlags) check(args []string) error {
 		return errors.New("--format markdown has no columns: leave out --columns and --raw-text")
 	}
 	return nil
+}
+
+// otherEnds are the ends of the names of files that no format has: CSV under such a name would be a surprise.
+var otherEnds = []string{".xlsx", ".xls", ".ods", ".xml", ".db", ".sqlite", ".sqlite3", ".gz", ".zst", ".bz2", ".xz",
+	".zip", ".html", ".md", ".warc", ".arrow", ".feather", ".tsv", ".avro", ".orc", ".yml", ".yaml", ".pdf"}
+
+// checkEnding refuses a file without --format whose name says that it is something that nobody writes here.
+func (f *exportFlags) checkEnding(args []string) error {
+	if len(args) == 0 || f.format != "" || !slices.Contains(otherEnds, strings.ToLower(filepath.Ext(args[0]))) {
+		return nil
+	}
+	return fmt.Errorf("%s: no format has this ending: want .csv, .jsonl, .parquet or .wacz, or name the --format (%s)",
+		args[0], strings.Join(exportNames(), ", "))
+}
+
+// exportNames are all values of --format.
+func exportNames() (names []string) {
+	for _, f := range export.Formats() {
+		names = append(names, f.String())
+	}
+	return append(names, formatMarkdown, formatMirror, formatWACZ)
 }
 
 // exportFormats lists the formats for people.

@@ -45,7 +45,30 @@ func (f *seedFlags) named(args []string) (rest []string, err error) {
 	if f.seeds != "" && f.urls != "" {
 		return nil, usage("--seeds follows links and --url-list does not: give one of them")
 	}
+	for _, name := range rest {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return nil, usage("%s is a file here: --seeds %[1]s reads URLs from it, -c %[1]s settings; "+
+				"if it is a host, name it http://%[1]s/", name)
+		}
+	}
 	return rest, nil
+}
+
+// notDirectories are ends of the names of files that other crawlers write their records or archives to.
+var notDirectories = []string{".csv", ".json", ".jsonl", ".ndjson", ".xml", ".parquet", ".txt", ".warc", ".warc.gz",
+	".wacz", ".zip", ".html"}
+
+// checkOut refuses a directory that is not there and called as a file is: it was probably meant to be one.
+func checkOut(out string) error {
+	name := strings.ToLower(out)
+	if !slices.ContainsFunc(notDirectories, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		return nil
+	}
+	if _, err := os.Stat(out); err == nil {
+		return nil
+	}
+	return usage("-o %s: the crawl wants a directory, and this is called as a file is. Afterwards "+
+		"`whirlpool export -o DIR FILE` writes CSV, JSON Lines, Parquet or WACZ; -o - writes records to standard output", out)
 }
 
 // any reports whether a list is named.

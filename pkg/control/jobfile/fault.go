@@ -4,13 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/nearest"
 )
 
 // explain finds the keys for which a file cannot be read into a job, with their lines. What the library said, which
@@ -88,7 +85,7 @@ func (s *seeker) seekKeys(n *yaml.Node, t reflect.Type, path string) {
 		case types[key.Value] != nil:
 			s.seek(n.Content[i+1], types[key.Value], at)
 		case key.Tag != "!!merge":
-			s.add(faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, names)))
+			s.add(faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, path, names)))
 		}
 		lines[key.Value] = key.Line
 	}
@@ -130,13 +127,4 @@ func text(n *yaml.Node) string {
 		return fmt.Sprintf("%q …", n.Value[:60])
 	}
 	return fmt.Sprintf("%q", n.Value)
-}
-
-// suggest names the key that was probably meant, else all of them.
-func suggest(key string, names []string) string {
-	if best := nearest.To(strings.ReplaceAll(strings.ToLower(key), "-", "_"), names, 2); best != "" {
-		return "did you mean " + best + "?"
-	}
-	slices.Sort(names)
-	return "there are " + strings.Join(names, ", ")
 }
