@@ -67,6 +67,7 @@ type pass struct {
 	manual      bool // made as documentation, it seems
 	veil        veil
 	docBook     bool // made by DocBook's style sheets
+	thread      bool // what people say to each other, by markup that only such pages have
 	rowOff      bool // the table row is hidden
 }
 
@@ -158,9 +159,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		htmlscan.Track, htmlscan.Input:
 		p.onMedia(t)
 	case htmlscan.Br:
-		p.space = true
+		p.breakLine()
 	}
-	if t == htmlscan.Input && !p.ticks() || t == htmlscan.Button && !p.headsWith() && !p.opensText() {
+	if t == htmlscan.Input && !p.ticks() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
