@@ -9,6 +9,7 @@ import (
 const (
 	factLinks  = 0.2 // share of the words of facts that are links, at most
 	factBlocks = 4   // blocks that make facts behind the text: two names and two values
+	fewFacts   = 2   // the same of those with figures
 )
 
 // titleBlock is the heading that the page's title has, -1 if there is none.
@@ -30,8 +31,9 @@ func (j *judge) keepFacts(c int32, drop, region flags) {
 	if j.title < 0 || c == 0 || j.blocks[j.title].node > c {
 		return
 	}
-	if j.blocks[j.title].flags&inArticle == 0 {
-		region &^= inArticle // it heads the articles of a live blog
+	if around := region & j.blocks[j.title].flags; around != region { // the title of a live blog heads its articles
+		region = around
+		j.sum(drop, region)
 	}
 	a := c
 	for a > 0 && !j.within(j.blocks[j.title].node, a) {
@@ -69,7 +71,7 @@ func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) boo
 	for to < len(j.blocks) && j.within(j.blocks[to].node, n) {
 		to++
 	}
-	if behind && (to-from < factBlocks || 2*e.prose > e.words) || j.controls(n) {
+	if behind && (2*e.prose > e.words || !j.facts(from, to)) || j.controls(n) {
 		return false
 	}
 	for i := from; i < to; i++ {
@@ -77,6 +79,12 @@ func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) boo
 		j.keep[i] = j.keep[i] || b.flags&drop == 0 && b.flags&region == region && !j.byline(b)
 	}
 	return true
+}
+
+// facts says whether the blocks are enough to be names and values.
+func (j *judge) facts(from, to int) bool {
+	text := j.buf[j.blocks[from].start:j.blocks[max(from, to-1)].end]
+	return to-from >= factBlocks || to-from >= fewFacts && bytes.ContainsAny(text, "0123456789")
 }
 
 // controls says whether there are fields or buttons in the element.

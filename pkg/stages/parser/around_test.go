@@ -25,6 +25,16 @@ func TestFactsAroundTheTextAreText(t *testing.T) {
 		{"a live blog", `<title>Storm</title><main><h1>Storm</h1><p>All the news of it</p><div>` + strings.Repeat(`<article>
 			<h3>Update</h3>`+prose+`<div class=share-tools><a href=1>Share on Facebook</a><a href=2>Copy the link</a></div>
 			</article>`, 4) + `</div></main>`, "All the news|The lock", "Facebook|Copy"},
+		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
+			<div><div class=job-body>` + prose + prose + `</div><div><div><span>Salary</span> 2,900 €</div><div>From June</div>
+			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
+		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
+			this</div></div>`, "The lock", "Sees"},
+		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
+			<div><div class=job-body>` + prose + prose + `</div><div><div><span>Salary</span> 2,900 €</div><div>From June</div>
+			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
+		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
+			this</div></div>`, "The lock", "Sees"},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkText(t, c.doc, c.want, c.without) })
 	}
@@ -81,6 +91,10 @@ func TestMarkupOfBoardsAndArchives(t *testing.T) {
 		"Why paper?", "")
 	checkText(t, `<main><div role=note class="hatnote navigation-not-searchable">For the river, see there</div>`+prose+
 		`</main>`, "For the river", "")
+	checkText(t, prose+`<div role=tabpanel>npm i hooks</div><div role=tabpanel hidden>yarn add hooks</div><div hidden>
+		<div role=tabpanel>make hooks</div></div>`+prose, "npm i|yarn add", "make")
+	checkText(t, `<div class=content>`+prose+`<ul class="flat-list buttons"><li><a href=1>hide</a></ul>`+prose+`</div>`,
+		"The lock", "hide")
 }
 
 func TestTwoLineBreaksEndAParagraph(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
 	var id, class []byte
-	remark := false
+	remark, tab := false, false
 	for i := range p.Attrs() {
 		name, val := p.Attr(i)
 		switch string(name) {
@@ -21,6 +21,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		case "role":
 			f |= roleHint(val)
 			remark = string(val) == "note"
+			tab = string(val) == "tabpanel"
 		case "hidden":
 			f |= hiddenHint(val)
 		case "itemprop":
@@ -32,6 +33,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 				f |= hidden
 			}
 		}
+	}
+	if tab {
+		f = f&^hidden | p.flags&hidden // it is shown at a click
 	}
 	p.className = nameOf(class)
 	c, h, note := p.nameHintsOf(id, class, remark)
@@ -261,7 +265,7 @@ func boilerplateHint(w []byte) flags {
 		return suspect
 	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side",
 		"aside", "popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental",
-		"complementary", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
+		"complementary", "buttons", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
 		return atEnd
 	}
 	return partHint(w)
