@@ -36,13 +36,13 @@ func toString(s string) (any, bool) {
 	return s, s != ""
 }
 
-// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२".
+// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२", "1.2k".
 func toNumber(s string) (any, bool) {
-	number := numberIn(plainDigits(s))
+	number, rest := numberIn(plainDigits(s))
 	if number == "" {
 		return nil, false
 	}
-	f, err := strconv.ParseFloat(plainNumber(number), 64)
+	f, err := strconv.ParseFloat(plainNumber(number)+scaleOf(number, rest), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, false
 	}
@@ -57,11 +57,11 @@ func toInteger(s string) (any, bool) {
 	return v, true
 }
 
-// numberIn returns the first number in s: a sign, digits, and separators between digits.
-func numberIn(s string) string {
+// numberIn returns the first number in s, a sign, digits, and separators between digits, and what follows it.
+func numberIn(s string) (number, after string) {
 	start := strings.IndexAny(s, "0123456789")
 	if start < 0 {
-		return ""
+		return "", ""
 	}
 	var b strings.Builder
 	if before := s[:start]; strings.HasSuffix(before, "-") || strings.HasSuffix(before, "\u2212") {
@@ -76,10 +76,10 @@ func numberIn(s string) string {
 			b.WriteRune(r)
 		case (unicode.IsSpace(r) || r == '\'' || r == '\u2019') && groupOfThree(rest[i+1:]):
 		default:
-			return b.String()
+			return b.String(), string(rest[i:])
 		}
 	}
-	return b.String()
+	return b.String(), ""
 }
 
 // plainDigits is a text with the digits of any script, and the separators of Arabic numbers, as those of ASCII.
