@@ -21,8 +21,10 @@ func TestDeclarationsThatTheBodyRefutes(t *testing.T) {
 	in1251 := bytes(charmap.Windows1251.NewEncoder().String(ru))
 	for _, c := range []struct{ name, body, contentType, charset, want string }{
 		{"Cyrillic called UTF-8", in1251, "text/html; charset=utf-8", "windows-1251", ru},
-		{"French called UTF-8", bytes(charmap.Windows1252.NewEncoder().String(fr)), "; charset=utf-8", "windows-1252", fr},
-		{"Japanese called UTF-8", "<meta charset=utf-8>" + bytes(japanese.ShiftJIS.NewEncoder().String(ja+ja)), "", "shift_jis",
+		{"French called UTF-8", bytes(charmap.Windows1252.NewEncoder().String(fr)), "; charset=utf-8", "windows-1252",
+			fr},
+		{"Japanese called UTF-8", "<meta charset=utf-8>" + bytes(japanese.ShiftJIS.NewEncoder().String(ja+ja)), "",
+			"shift_jis",
 			"<meta charset=utf-8>" + ja + ja},
 		{"UTF-8 called Latin-1", fr, "text/html; charset=iso-8859-1", "utf-8", fr},
 		{"UTF-8 called GBK", ja, "text/html; charset=gbk", "utf-8", ja},
