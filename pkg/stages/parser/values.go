@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
@@ -38,7 +39,7 @@ func toString(s string) (any, bool) {
 
 // toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२", "1.2k".
 func toNumber(s string) (any, bool) {
-	number, rest := numberIn(plainDigits(s))
+	number, rest := numberIn(digits.Plain(s))
 	if number == "" {
 		return nil, false
 	}
@@ -80,22 +81,6 @@ func numberIn(s string) (number, after string) {
 		}
 	}
 	return b.String(), ""
-}
-
-// plainDigits is a text with the digits of any script, and the separators of Arabic numbers, as those of ASCII.
-func plainDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '\u066b':
-			return '.'
-		case '\u066c':
-			return ','
-		}
-		if n, ok := digits.Value(r); ok {
-			return '0' + rune(n)
-		}
-		return r
-	}, s)
 }
 
 // groupOfThree reports whether exactly three digits follow, as behind a separator of thousands.
@@ -154,7 +139,7 @@ func toDate(s string) (any, bool) {
 			return t.Format(time.RFC3339), true
 		}
 	}
-	if t, ok := parseWritten(s); ok {
+	if t, ok := dates.Written(s); ok {
 		return t.Format(time.RFC3339), true
 	}
 	return nil, false

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 )
 
 // Facts are who wrote a page and when, as the page says.
@@ -27,14 +29,14 @@ const (
 //  2. microdata, then RDFa, by the same rule;
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
-//  4. elements of the text: a link with rel=author; a time, abbr or span element that is marked as the date of
+//  4. elements of the text: a link with rel=author, then an element whose class says that it names the author; a time, abbr or span element that is marked as the date of
 //     publication or change, and for publication at last the first time element there is.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
 func (d *Data) Facts() Facts {
 	nodes := d.nodes()
 	f := Facts{
-		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", ")),
+		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", "), d.byline),
 		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
 		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
 	}
@@ -301,12 +303,26 @@ func parseDate(s string) time.Time {
 	if s = fold(s); len(s) < len("2006-01") || len(s) > 64 {
 		return time.Time{}
 	}
+	if date, number, ok := strings.Cut(s, " "); ok && len(date) == len("2006-01-02T15:04:05") &&
+		strings.Trim(number, "0123456789") == "" {
+		s = date // Hacker News writes seconds since 1970 behind it
+	}
 	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2100 {
-			return t.UTC().Truncate(time.Millisecond)
+		if t, err := time.Parse(layout, s); err == nil {
+			return believable(t)
 		}
 	}
+	if t, ok := dates.Written(s); ok {
+		return believable(t)
+	}
 	return time.Time{}
+}
+
+func believable(t time.Time) time.Time {
+	if t.Year() < 1900 || t.Year() > 2100 {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Millisecond)
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -1,10 +1,13 @@
-package parser
+// Package dates reads dates as people write them, in the languages in which many pages are.
+package dates
 
 import (
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
 )
 
 // monthNames are those of twelve months in languages in which many pages write them out, English first; names that
@@ -69,9 +72,9 @@ const buddhist = 543
 
 var signs = strings.NewReplacer("年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", " ")
 
-// parseWritten reads a date as people write it: "Monday, 6th May 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
-func parseWritten(s string) (time.Time, bool) {
-	s = strings.ToLower(signs.Replace(plainDigits(s)))
+// Written reads a date whose month is written out, or whose parts have signs of East Asia: "Monday, 6th May 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
+func Written(s string) (time.Time, bool) {
+	s = strings.ToLower(signs.Replace(digits.Plain(s)))
 	if day, rest, ok := strings.Cut(s, ","); ok && !strings.ContainsFunc(day, unicode.IsDigit) && months[day] == 0 {
 		s = rest // a day of the week
 	}
