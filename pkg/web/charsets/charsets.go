@@ -22,7 +22,8 @@ const prescanBytes = 1024
 // Decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
 // copy. The encoding is that of the byte order mark, else of the Content-Type header, else of the first declaration in
 // the body whose name is known, else UTF-8 where the body is valid UTF-8, else what its octets speak for, else
-// windows-1252. Where the body shows that it is in another, that counts: see correct. enc is nil for UTF-8 and UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
+// windows-1252. Where the body shows that it is in another, that counts: see correct. enc is nil for UTF-8 and
+// UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
 func Decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
 	e, name, bom := findEncoding(body, contentType)
 	body = body[bom:]

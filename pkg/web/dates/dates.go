@@ -72,7 +72,8 @@ const buddhist = 543
 
 var signs = strings.NewReplacer("年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", " ")
 
-// Written reads a date whose month is written out, or whose parts have signs of East Asia: "Monday, 6th May 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
+// Written reads a date whose month is written out, or whose parts have signs of East Asia: "Monday, 6th May
+// 2024 at 3:04 PM", "6. Mai 2024", "2024年5月6日".
 func Written(s string) (time.Time, bool) {
 	s = strings.ToLower(signs.Replace(digits.Plain(s)))
 	if day, rest, ok := strings.Cut(s, ","); ok && !strings.ContainsFunc(day, unicode.IsDigit) && months[day] == 0 {
