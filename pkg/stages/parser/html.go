@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -210,6 +211,9 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 		}
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
+		if bytes.HasPrefix(p.attr("type"), []byte("math/tex")) {
+			return // a formula that MathJax shows
+		}
 	}
 	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {
 		p.skipRaw = true

@@ -30,7 +30,8 @@ const (
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
 //  4. elements of the text: a link with rel=author, then an element whose class says that it names the author; a
-//     time, abbr or span element that is marked as the date of publication or change, and for publication at last the first time element there is.
+//     time, abbr or span element that is marked as the date of publication or change, and for publication at last the
+//     first time element there is.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
 func (d *Data) Facts() Facts {
