@@ -46,7 +46,7 @@ func (j *judge) keepFacts(c int32, drop, region flags) {
 	for i := a + 1; i <= j.nodes[a].last; i++ {
 		n := &j.nodes[i]
 		switch {
-		case i == c || n.control || n.tag == htmlscan.Form:
+		case i == c || n.control || n.tag == htmlscan.Form || n.cell() && j.within(c, n.parent) && !j.within(c, i):
 			i = n.last
 		case j.within(c, i), n.words == 0:
 		default:
@@ -60,6 +60,9 @@ func (j *judge) keepFacts(c int32, drop, region flags) {
 	}
 	j.keepLead(a, c, drop, region)
 }
+
+// cell says whether the element is a cell: beside one that holds the text it is a column of the page.
+func (n *node) cell() bool { return n.tag == htmlscan.Td || n.tag == htmlscan.Th }
 
 // keepFact keeps the element n, whose blocks start at from, if it says facts. Behind the text it takes some of them.
 func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) bool {

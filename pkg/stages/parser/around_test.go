@@ -28,6 +28,8 @@ func TestFactsAroundTheTextAreText(t *testing.T) {
 		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
 			<div><div class=job-body>` + prose + prose + `</div><div><div><span>Salary</span> 2,900 €</div><div>From June</div>
 			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
+		{"a column of old", `<title>Hull</title><h1>Hull</h1><table><tr><td><table><tr><td>Main boxes</table><td>` + prose +
+			prose + `</table>`, "The lock", "boxes"},
 		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
 			this</div></div>`, "The lock", "Sees"},
 		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
