@@ -1,5 +1,5 @@
 // Package documents reads what is no page of the Web: PDF files and the documents of office programs (docx, xlsx, pptx,
-// odt, ods, odp). It gives their text, title, author, dates and links.
+// odt, ods, odp), books (EPUB) and rich text (RTF). It gives their text, title, author, dates and links.
 //
 // Its duties, in order:
 //

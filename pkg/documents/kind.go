@@ -14,6 +14,8 @@ const (
 	kindPDF
 	kindOOXML
 	kindODF
+	kindEPUB
+	kindRTF
 )
 
 const (
@@ -33,6 +35,10 @@ var kinds = map[string]kind{
 	odf + "text":                          kindODF,
 	odf + "spreadsheet":                   kindODF,
 	odf + "presentation":                  kindODF,
+	"application/epub+zip":                kindEPUB,
+	"application/rtf":                     kindRTF,
+	"application/x-rtf":                   kindRTF,
+	"text/rtf":                            kindRTF,
 }
 
 // MediaTypes returns the media types of documents that are opened, and those of plain text and tables of it, which the
@@ -47,6 +53,9 @@ func MediaTypes() []string {
 func kindOf(mediaType string, body []byte) kind {
 	if bytes.Contains(body[:min(len(body), 1024)], []byte("%PDF-")) {
 		return kindPDF
+	}
+	if bytes.HasPrefix(body, rtfHead) {
+		return kindRTF
 	}
 	return kinds[mediaType]
 }

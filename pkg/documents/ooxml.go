@@ -196,7 +196,7 @@ const maxShared = 64 << 20
 
 // sheets reads a workbook: a row a line, cells separated by spaces.
 func (p *pack) sheets(c *collector) error {
-	shared, err := p.shared(c)
+	book, err := p.readWorkbook(c)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (p *pack) sheets(c *collector) error {
 		if c.full() || !c.page() {
 			break
 		}
-		if err := errors.Join(p.sheet(c, name, shared), p.relations(c, name)); err != nil {
+		if err := errors.Join(p.sheet(c, name, book), p.relations(c, name)); err != nil {
 			return err
 		}
 	}
@@ -243,8 +243,8 @@ func (p *pack) shared(c *collector) (list []string, err error) {
 }
 
 // sheet reads the cells of one sheet.
-func (p *pack) sheet(c *collector, file string, shared []string) error {
-	var kind string
+func (p *pack) sheet(c *collector, file string, book *workbook) error {
+	var kind, style string
 	var value strings.Builder
 	in := false
 	return p.walk(file, walker{
@@ -252,7 +252,7 @@ func (p *pack) sheet(c *collector, file string, shared []string) error {
 		start: func(n *node) error {
 			switch n.name {
 			case "c":
-				kind = n.attr("t")
+				kind, style = n.attr("t"), n.attr("s")
 				value.Reset()
 			case "v", "t":
 				in = true
@@ -273,23 +273,13 @@ func (p *pack) sheet(c *collector, file string, shared []string) error {
 			case "v", "t":
 				in = false
 			case "c":
-				c.add(cell(kind, value.String(), shared))
+				if value.Len() > 0 {
+					c.add(book.cell(kind, style, value.String()))
+				}
 				c.add(" ")
 			case "row":
 				c.end()
 			}
 		},
 	})
-}
-
-// cell is the text of a cell.
-func cell(kind, value string, shared []string) string {
-	if kind != "s" {
-		return value
-	}
-	i, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil || i < 0 || i >= len(shared) {
-		return ""
-	}
-	return shared[i]
 }

@@ -81,7 +81,9 @@ func (o *opener) open(r *crawl.OpenRequest) (got *crawl.Opened, err error) {
 	switch k := kindOf(r.MediaType, r.Body); k {
 	case kindPDF:
 		return o.pdf.open(r)
-	case kindOOXML, kindODF:
+	case kindRTF:
+		return openRTF(r), nil
+	case kindOOXML, kindODF, kindEPUB:
 		return openOffice(r, k), nil
 	}
 	return failed(crawl.ReasonDocumentBroken, "documents of the media type "+r.MediaType+" are not opened"), nil

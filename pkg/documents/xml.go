@@ -117,6 +117,7 @@ func (p *pack) walk(name string, w walker) error {
 	defer r.Close()
 	d := xml.NewDecoder(&limited{p, r})
 	d.Strict = false
+	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	for depth := 0; ; {
 		t, err := d.RawToken()
@@ -183,9 +184,12 @@ func openOffice(r *crawl.OpenRequest, k kind) *crawl.Opened {
 	p, err := openPack(r.Body)
 	c := newCollector(r)
 	if err == nil {
-		if k == kindODF || p.files["content.xml"] != nil {
+		switch {
+		case k == kindODF, p.files["content.xml"] != nil:
 			err = p.odf(c)
-		} else {
+		case k == kindEPUB:
+			err = p.epub(c)
+		default:
 			err = p.ooxml(c)
 		}
 	}

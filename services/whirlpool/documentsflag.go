@@ -12,7 +12,8 @@ import (
 // addDocuments declares the flag that lets documents in.
 func (f *crawlFlags) addDocuments(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.documents, "documents", false,
-		"keep PDF, office documents, plain text and CSV too, with their text and links (adds their types to media_types)")
+		"keep PDF, office documents, EPUB, RTF, plain text and CSV too, with their text and links (adds their types to "+
+			"media_types)")
 }
 
 // letDocumentsIn adds the media types of documents to those that the job keeps.

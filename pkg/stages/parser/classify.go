@@ -56,9 +56,9 @@ const everything = hidden | boilerplate | notice
 // mainBlocks marks the blocks of the main text.
 func mainBlocks(p *pass) []bool {
 	j := &judge{buf: p.buf, blocks: p.blocks, nodes: p.nodes, keep: make([]bool, len(p.blocks))}
-	j.manual = p.manual
+	j.manual, j.thread, j.title = p.manual && !p.thread, p.thread, p.titleBlock()
 	j.span()
-	if !j.manual {
+	if !j.manual && !j.thread {
 		j.markTeasers()
 	}
 	j.settle()
@@ -144,12 +144,15 @@ func (j *judge) selectMain(t trust) {
 	region := j.findRegion(t.drop)
 	j.sum(t.drop, region)
 	c := int32(0)
-	if (!j.manual || region == 0) && t.drop != everything {
+	if (!j.manual || region == 0) && !j.thread && t.drop != everything {
 		c = j.container()
 	}
 	for i := range j.blocks {
 		b := &j.blocks[i]
 		j.keep[i] = b.flags&t.drop == 0 && b.flags&region == region && j.within(b.node, c)
+	}
+	if !t.links && !j.manual {
+		j.keepFacts(c, t.drop, region)
 	}
 	if !t.links {
 		j.dropLinks(c)

@@ -97,7 +97,11 @@ func (n *node) listed() bool {
 // dropLinks drops from the kept blocks those that are links: boxes and runs of links, and lines of them. In a manual
 // links are text.
 func (j *judge) dropLinks(c int32) {
-	if j.manual {
+	switch {
+	case j.manual:
+		return
+	case j.thread:
+		j.dropLines()
 		return
 	}
 	j.dropBoxes(c)
@@ -188,11 +192,14 @@ func (j *judge) dropLines() {
 	for i := range j.blocks {
 		b := &j.blocks[i]
 		if j.keep[i] && b.kind != heading && b.linkWords > 0 &&
-			(b.kind == para && b.density() > linksDensity || j.menuLine(b)) {
+			(b.kind == para && b.density() > linksDensity && !j.thread || j.menuLine(b)) && (!j.thread || j.barred(b)) {
 			j.keep[i] = false
 		}
 	}
 }
+
+// barred says whether bars part what the block says.
+func (j *judge) barred(b *block) bool { return bytes.Count(j.buf[b.start:b.end], []byte("|")) > 1 }
 
 const (
 	menuDensity = 0.3 // share of links in a line that may be a menu whose separators are words

@@ -26,7 +26,7 @@ func (h *Handler) UseOpener(o crawl.Opener) { h.opener = o }
 
 // opens reports whether a page is such a document.
 func (h *Handler) opens(p *crawl.Page, job *crawl.Job) bool {
-	return h.opener != nil && !strings.HasPrefix(p.ContentType, "text/") && p.Task.Kind == crawl.KindPage &&
+	return h.opener != nil && !strings.HasPrefix(p.ContentType, "text/html") && p.Task.Kind == crawl.KindPage &&
 		!job.Documents.Raw && h.opener.Opens(mediaType(p.ContentType))
 }
 

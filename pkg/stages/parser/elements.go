@@ -26,11 +26,12 @@ const (
 
 // element is an open element that says something about its content.
 type element struct {
-	tag   htmlscan.Tag
-	flags flags // of the content, its ancestors' included
-	node  int32 // in the outline
-	start int32 // of its content in the text buffer
-	opens bool  // a button that opens text: see opensText
+	tag     htmlscan.Tag
+	flags   flags // of the content, its ancestors' included
+	node    int32 // in the outline
+	start   int32 // of its content in the text buffer
+	opens   bool  // a button that opens text: see opensText
+	command bool  // a button that does not: with text it makes the element around it a form
 }
 
 // kind is what a block of text is.
@@ -101,7 +102,8 @@ func (p *pass) push(t htmlscan.Tag) {
 	if opens {
 		p.endBlock()
 	}
-	if opens || t == htmlscan.Button && p.headsWith() {
+	heads := t == htmlscan.Button && p.headsWith()
+	if opens || heads {
 		f = p.flags
 	}
 	p.className = 0
@@ -123,7 +125,7 @@ func (p *pass) push(t htmlscan.Tag) {
 	}
 	n := p.addNode(t, f)
 	f &^= ownFlags
-	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf)), opens})
+	p.stack = append(p.stack, element{t, f, n, int32(len(p.buf)), opens, t == htmlscan.Button && !opens && !heads})
 	p.open[t]++
 	p.setFlags(f)
 	p.node = n
@@ -149,6 +151,8 @@ func (p *pass) pop(t htmlscan.Tag) {
 		p.endBlock() // it was between blocks; within a paragraph it breaks no line
 	} else if top.opens && t == htmlscan.Button {
 		p.endQuestion()
+	} else if top.command && top.tag == t && len(p.buf) > int(max(top.start, p.cur.start)) {
+		p.nodes[top.node].control = true
 	}
 	for {
 		top := p.dropTop()

@@ -10,6 +10,7 @@ import (
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
 	var id, class []byte
+	remark, tab := false, false
 	for i := range p.Attrs() {
 		name, val := p.Attr(i)
 		switch string(name) {
@@ -19,6 +20,8 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 			id = first(id, val)
 		case "role":
 			f |= roleHint(val)
+			remark = string(val) == "note"
+			tab = string(val) == "tabpanel"
 		case "hidden":
 			f |= hiddenHint(val)
 		case "itemprop":
@@ -31,16 +34,11 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 			}
 		}
 	}
+	if tab {
+		f = f&^hidden | p.flags&hidden // it is shown at a click
+	}
 	p.className = nameOf(class)
-	c, note := wordHints(class)
-	h, _ := wordHints(id)
-	c = p.docBookHints(c, class)
-	if (c|h)&handbook != 0 {
-		c, h, p.manual = c&^handbook, h&^handbook, true
-	}
-	if (c|h)&atEnd != 0 {
-		c, h = p.ended(c), p.ended(h)
-	}
+	c, h, note := p.nameHintsOf(id, class, remark)
 	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
 		h &^= ownFlags // the id of a section is its title: "cookie-objects"
 	}
@@ -51,6 +49,24 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		c &^= inContent // class="entry" of a table's cells
 	}
 	return f | c | h
+}
+
+// nameHintsOf judges the names of an element: its classes, its id. A remark is text, whatever its names.
+func (p *pass) nameHintsOf(id, class []byte, remark bool) (c, h flags, note bool) {
+	c, note = wordHints(class)
+	h, _ = wordHints(id)
+	if remark {
+		c &^= suspect | certain // class="hatnote navigation-not-searchable"
+	}
+	c = p.docBookHints(c, class)
+	p.boardHints(id, class)
+	if (c|h)&handbook != 0 {
+		c, h, p.manual = c&^handbook, h&^handbook, true
+	}
+	if (c|h)&atEnd != 0 {
+		c, h = p.ended(c), p.ended(h)
+	}
+	return c, h, note
 }
 
 // docBookHints takes back that a sidebar is none of the text: DocBook calls a box of the text so.
@@ -64,6 +80,17 @@ func (p *pass) docBookHints(f flags, class []byte) flags {
 		}
 	}
 	return f
+}
+
+// boardHints looks for the markup of Hacker News and of Reddit, whose pages are links and what is said of them, and of
+// phpBB, whose posts have headings that link to themselves as those of documentation do.
+func (p *pass) boardHints(id, class []byte) {
+	switch {
+	case string(id) == "hnmain", bytes.HasPrefix(class, []byte("sitetable")):
+		p.thread = true
+	case bytes.HasPrefix(class, []byte("postprofile")):
+		p.manual, p.anchored = false, -maxNodes
+	}
 }
 
 // ended makes names that end so suspect, but in documentation, which writes of authors and signatures.
@@ -238,7 +265,7 @@ func boilerplateHint(w []byte) flags {
 		return suspect
 	case "author", "authors", "bio", "avatar", "tags", "taglist", "user", "poster", "profile", "signature", "rail", "side",
 		"aside", "popular", "rating", "vote", "votes", "voting", "feedback", "banner", "banners", "supplemental",
-		"complementary", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
+		"complementary", "buttons", "foot", "ftr", "hdr", "leftcol", "rightcol", "leftcolumn", "rightcolumn":
 		return atEnd
 	}
 	return partHint(w)

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -68,6 +69,7 @@ type pass struct {
 	manual      bool // made as documentation, it seems
 	veil        veil
 	docBook     bool // made by DocBook's style sheets
+	thread      bool // what people say to each other, by markup that only such pages have
 	rowOff      bool // the table row is hidden
 }
 
@@ -159,9 +161,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		htmlscan.Track, htmlscan.Input:
 		p.onMedia(t)
 	case htmlscan.Br:
-		p.space = true
+		p.breakLine()
 	}
-	if t == htmlscan.Input && !p.ticks() || t == htmlscan.Button && !p.headsWith() && !p.opensText() {
+	if t == htmlscan.Input && !p.ticks() {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
@@ -210,6 +212,9 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 		}
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
+		if bytes.HasPrefix(p.attr("type"), []byte("math/tex")) {
+			return // a formula that MathJax shows
+		}
 	}
 	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {
 		p.skipRaw = true

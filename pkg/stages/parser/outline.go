@@ -39,6 +39,8 @@ type judge struct {
 	nodes  []node
 	keep   []bool
 	manual bool // a page of documentation: its lists of links are text
+	thread bool // a page of what people say to each other: comments and links are its text
+	title  int  // the block of the title, -1 if there is none
 }
 
 // span sets where each node ends.
@@ -92,7 +94,7 @@ const wrapperShare = 0.5
 func (j *judge) settle() {
 	for i := 1; i < len(j.nodes); i++ {
 		n := &j.nodes[i]
-		n.all = n.own&(comments|teaser) | j.nodes[n.parent].all
+		n.all = n.own&j.kinds() | j.nodes[n.parent].all
 	}
 	for i := range j.blocks {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
@@ -114,6 +116,14 @@ func (j *judge) settle() {
 	for i := range j.blocks {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
 	}
+}
+
+// kinds are the flags of elements that hold whatever is inside them.
+func (j *judge) kinds() flags {
+	if j.thread {
+		return teaser
+	}
+	return comments | teaser
 }
 
 // Words of notices, at most. What is longer may be all that there is: a policy, the page for those without scripts.

@@ -76,7 +76,7 @@ var phraseLists = map[topic][]string{
 		"subscribe to our newsletter", "stay informed", "get our newsletter", "about the author", "about the authors",
 		"about author", "über den autor", "über die autorin", "zum autor", "à propos de l'auteur", "l'auteur",
 		"sobre el autor", "sobre o autor", "l'autore", "over de auteur", "об авторе", "follow us on", "who is online",
-		"users browsing this thread", "wer ist online"},
+		"your answer", "users browsing this thread", "wer ist online"},
 }
 
 func makePhrases() map[string]topic {

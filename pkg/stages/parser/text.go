@@ -29,6 +29,7 @@ type textState struct {
 	skipRaw   bool // the next text is that of a script or the like
 	titleNext bool // the next text is the title
 	textFull  bool
+	broken    int32 // where the text ended at the last line break
 }
 
 // block is a run of text between two block-level tags.
@@ -238,6 +239,18 @@ func (t *textState) endBlock() {
 	t.buf = append(t.buf, '\n')
 	t.cur = block{start: int32(len(t.buf))}
 	t.cjk, t.linkCJK = 0, 0
+}
+
+// breakLine ends a line. Two line breaks in a row end a paragraph.
+func (t *textState) breakLine() {
+	if end := int32(len(t.buf)); end > t.cur.start && t.broken == end {
+		own := t.own
+		t.endBlock()
+		t.own = own
+	} else {
+		t.broken = end
+	}
+	t.space = true
 }
 
 // maxTitle bounds a title, in bytes.

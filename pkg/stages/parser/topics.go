@@ -17,7 +17,7 @@ func (j *judge) markTopics() {
 		if b.flags&trusts[0].drop != 0 {
 			continue
 		}
-		if j.copyright(b) || j.signed(b) {
+		if j.copyright(b) || j.signed(b) || j.turnsPage(b) {
 			b.flags |= aside
 			continue
 		}
@@ -68,6 +68,17 @@ func (j *judge) signed(b *block) bool {
 	}
 	return text[0] == '_' && bytes.HasPrefix(text, []byte(rule)) || text[0]|0x20 == 'p' &&
 		bytes.EqualFold(text[:len(word)], []byte(word)) && (b.linkWords > 0 || bytes.Contains(text, []byte("©")))
+}
+
+// turnsPage says whether the block is a link to the message before or behind this one, as archives of mailing lists
+// have it.
+func (j *judge) turnsPage(b *block) bool {
+	const word = " message"
+	text := j.buf[b.start:b.end]
+	at := bytes.IndexByte(text, ' ')
+	return b.kind == item && b.linkWords > 0 && at > 0 && at <= len("previous") && len(text) > at+len(word) &&
+		bytes.EqualFold(text[at:at+len(word)], []byte(word)) &&
+		(bytes.EqualFold(text[:at], []byte("previous")) || bytes.EqualFold(text[:at], []byte("next")))
 }
 
 // scope is the element that the heading at i heads: the one around it that holds more than the heading.

@@ -38,18 +38,16 @@ func toString(s string) (any, bool) {
 	return s, s != ""
 }
 
-// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२".
+// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२", "1.2k".
 func toNumber(s string) (any, bool) {
-	s = plainDigits(s)
-	number := numberIn(s)
+	number, rest := numberIn(digits.Plain(s))
 	if number == "" {
 		return nil, false
 	}
-	_, rest, _ := strings.Cut(s, number)
 	if isWhole(rest) && len(number)-strings.LastIndexByte(number, '.') == len(".299") {
 		number = strings.ReplaceAll(number, ".", "")
 	}
-	f, err := strconv.ParseFloat(plainNumber(number), 64)
+	f, err := strconv.ParseFloat(plainNumber(number)+scaleOf(number, rest), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, false
 	}
@@ -70,12 +68,13 @@ func toInteger(s string) (any, bool) {
 	return v, true
 }
 
-// numberIn returns the first number in s: a sign, which may stand before a currency's, digits, and separators between
-// digits. A point before the digits is a decimal one where nothing else stands before it: ".75", but not "No.5".
-func numberIn(s string) string {
+// numberIn returns the first number in s, and what follows it: a sign, which may stand before a currency's, digits, and
+// separators between digits. A point before the digits is a decimal one where nothing else stands before it: ".75", but
+// not "No.5".
+func numberIn(s string) (number, after string) {
 	start := strings.IndexAny(s, "0123456789")
 	if start < 0 {
-		return ""
+		return "", ""
 	}
 	var b strings.Builder
 	before, pointed := strings.CutSuffix(s[:start], ".")
@@ -99,26 +98,10 @@ func numberIn(s string) string {
 			b.WriteRune(r)
 		case (unicode.IsSpace(r) || r == '\'' || r == '\u2019') && groupOfThree(rest[i+1:]):
 		default:
-			return b.String()
+			return b.String(), string(rest[i:])
 		}
 	}
-	return b.String()
-}
-
-// plainDigits is a text with the digits of any script, and the separators of Arabic numbers, as those of ASCII.
-func plainDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '\u066b':
-			return '.'
-		case '\u066c':
-			return ','
-		}
-		if n, ok := digits.Value(r); ok {
-			return '0' + rune(n)
-		}
-		return r
-	}, s)
+	return b.String(), ""
 }
 
 // groupOfThree reports whether exactly three digits follow, as behind a separator of thousands.

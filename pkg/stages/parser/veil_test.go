@@ -17,8 +17,9 @@ func TestTextThatIsNotShownIsNoText(t *testing.T) {
 		`<h2>Uses<span class="mw-editsection"><span>[</span><a href=e>edit</a><span>]</span></span></h2>`:  "Uses",
 		`<p>so <span class=katex><span class=katex-mathml><math><semantics><mi>E</mi><annotation encoding=x>E_0` +
 			`</annotation></semantics></math></span><span class=katex-html aria-hidden=true><span>E</span></span></span> is`: "so E is",
-		`<p>one <a href=x>two<svg><title>no</title><g><text>no</text></g></svg></a>, three`:         "one two, three",
-		`<p>so <span class=mwe-math-mathml style="display: none"><math><mi>E</mi></math></span> is`: "so E is",
+		`<p>one <a href=x>two<svg><title>no</title><g><text>no</text></g></svg></a>, three`:                 "one two, three",
+		`<p>so <span class=mwe-math-mathml style="display: none"><math><mi>E</mi></math></span> is`:         "so E is",
+		`<p>so <script type="math/tex">a < b^2</script><script type="math/tex; mode=display">c</script> is`: "so a < b^2c is",
 	} {
 		r := parseHTML(t, doc)
 		if r.Text != want {

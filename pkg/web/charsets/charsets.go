@@ -22,13 +22,18 @@ const prescanBytes = 1024
 // Decode returns body as valid UTF-8, with the name of the encoding it had. Valid UTF-8 is returned as it is, without a
 // copy. The encoding is that of the byte order mark, else of the Content-Type header, else of the first declaration in
 // the body whose name is known, else UTF-8 where the body is valid UTF-8, else what its octets speak for, else
-// windows-1252. enc is nil for UTF-8 and UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
+// windows-1252. Where the body shows that it is in another, that counts: see correct. enc is nil for UTF-8 and
+// UTF-16, as then the queries of links are in UTF-8 too (URL Standard, 4.5).
 func Decode(body []byte, contentType string) (text []byte, name string, enc encoding.Encoding) {
 	e, name, bom := findEncoding(body, contentType)
 	body = body[bom:]
-	switch {
-	case name == utf8Name && utf8.Valid(body):
+	if name == utf8Name && utf8.Valid(body) {
 		return body, name, nil
+	}
+	if bom == 0 {
+		e, name = correct(body, e, name)
+	}
+	switch {
 	case name == utf8Name:
 		e = unicode.UTF8
 	case strings.HasPrefix(name, "utf-16"):
@@ -37,7 +42,7 @@ func Decode(body []byte, contentType string) (text []byte, name string, enc enco
 	default:
 		enc = e
 	}
-	text, err := e.NewDecoder().Bytes(body)
+	text, err := decoderOf(e, name).NewDecoder().Bytes(body)
 	if err != nil { // the decoders replace what they cannot read
 		text = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
@@ -57,14 +62,15 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 	if e, name = knownCharset(params); e != nil {
 		return e, name, 0
 	}
-	switch { // an XML declaration in UTF-16 (HTML Standard, 13.2.3.2)
-	case bytes.HasPrefix(body, []byte("\x00<\x00?\x00x")):
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "utf-16be", 0
-	case bytes.HasPrefix(body, []byte("<\x00?\x00x\x00")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le", 0
+	if e, name = unmarkedUTF16(body); e != nil { // browsers know it by an XML declaration (HTML Standard, 13.2.3.2)
+		return e, name, 0
 	}
 	if e, name = declaredIn(body, isXML(contentType)); e != nil {
 		return inMarkup(e, name)
+	}
+	if switchesToJapanese(body) {
+		e, name = charset.Lookup("iso-2022-jp")
+		return e, name, 0
 	}
 	if validPrefix(body) {
 		return unicode.UTF8, utf8Name, 0

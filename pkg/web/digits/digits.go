@@ -4,6 +4,7 @@ package digits
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -39,3 +40,19 @@ var rows = func() (all [][2]rune) {
 	slices.SortFunc(all, func(a, b [2]rune) int { return cmp.Compare(a[0], b[0]) })
 	return all
 }()
+
+// Plain is a text with the digits of any script, and the separators of Arabic numbers, as those of ASCII.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\u066b':
+			return '.'
+		case '\u066c':
+			return ','
+		}
+		if n, ok := Value(r); ok {
+			return '0' + rune(n)
+		}
+		return r
+	}, s)
+}

@@ -124,28 +124,21 @@ func cutUnit(s string) (time.Duration, string) {
 		return time.Minute, number
 	case "h", "hr", "hrs", "hour", "hours":
 		return time.Hour, number
+	case "d", "day", "days":
+		return 24 * time.Hour, number
 	}
 	return time.Second, number
 }
 
-// parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, minutes, hours or
-// days. It holds all day.
+// parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, or in the unit of time
+// behind them. It holds all day.
 func parseRate(s string) (time.Duration, bool) {
 	documents, rest, found := strings.Cut(s, "/")
 	n, err := strconv.Atoi(trim(documents))
-	span, ok := parseDelay(trim(rest))
+	rest, _, _ = strings.Cut(trim(rest), " ")
+	span, ok := parseDelay(rest)
 	if !found || err != nil || n < 1 || !ok {
 		return 0, false
-	}
-	if unit := strings.TrimLeft(trim(rest), "0123456789."); unit != "" {
-		switch unit[0] | 0x20 {
-		case 'm':
-			span *= 60
-		case 'h':
-			span *= 60 * 60
-		case 'd':
-			span *= 24 * 60 * 60
-		}
 	}
 	return min(span/time.Duration(n), MaxCrawlDelay), true
 }

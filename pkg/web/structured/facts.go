@@ -30,14 +30,15 @@ const (
 //  2. microdata, then RDFa, by the same rule;
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
-//  4. elements of the text: a link with rel=author; a time, abbr or span element that is marked as the date of
-//     publication or change, and for publication at last the first time element there is.
+//  4. elements of the text: a link with rel=author, then an element whose class says that it names the author; a
+//     time, abbr or span element that is marked as the date of publication or change, and for publication at last the
+//     first time element there is.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
 func (d *Data) Facts() Facts {
 	nodes := d.nodes()
 	f := Facts{
-		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", ")),
+		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", "), d.byline),
 		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
 		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
 	}
@@ -340,11 +341,21 @@ func parseDate(s string) time.Time {
 	if s = fold(s); len(s) < len("2006-01") {
 		return time.Time{}
 	}
-	t, ok := dates.ParseMarkup(s)
-	if t = t.UTC(); !ok || t.Year() < 1900 || t.Year() > 2100 {
+	if date, number, ok := strings.Cut(s, " "); ok && len(date) == len("2006-01-02T15:04:05") &&
+		strings.Trim(number, "0123456789") == "" {
+		s = date // Hacker News writes seconds since 1970 behind it
+	}
+	if t, ok := dates.ParseMarkup(s); ok {
+		return believable(t)
+	}
+	return time.Time{}
+}
+
+func believable(t time.Time) time.Time {
+	if t.Year() < 1900 || t.Year() > 2100 {
 		return time.Time{}
 	}
-	return t.Truncate(time.Millisecond)
+	return t.UTC().Truncate(time.Millisecond)
 }
 
 func sortedKeys(m map[string]any) []string {

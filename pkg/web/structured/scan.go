@@ -12,10 +12,13 @@ import (
 type scan struct {
 	htmlscan.Scanner
 	data    *Data
-	scripts int  // bytes of JSON-LD
-	items   bool // there is microdata or RDFa
-	ldNext  bool // the next text is JSON-LD
-	author  bool // within a link with rel=author
+	scripts int          // bytes of JSON-LD
+	items   bool         // there is microdata or RDFa
+	ldNext  bool         // the next text is JSON-LD
+	author  bool         // within a link with rel=author
+	by      htmlscan.Tag // of the element that names an author by its class; zero: none is open
+	timed   bool         // within a time element that has no attribute for its date
+	clock   []byte       // its text
 	name    []byte
 	metas   int
 }
@@ -30,12 +33,22 @@ func (s *scan) run(doc []byte) bool {
 		case htmlscan.StartTag:
 			s.onStart(s.Tag())
 		case htmlscan.EndTag:
-			s.ldNext = false
-			if s.Tag() == htmlscan.A {
-				s.endAuthor()
-			}
+			s.onEnd(s.Tag())
 		default:
 			return s.items
+		}
+	}
+}
+
+func (s *scan) onEnd(t htmlscan.Tag) {
+	s.ldNext = false
+	if t == htmlscan.A || s.by != 0 && t == s.by {
+		s.endAuthor()
+	}
+	if s.timed && t == htmlscan.Other && strings.EqualFold(string(s.Name()), "time") {
+		s.timed = false
+		if n := len(s.data.times); n > 0 && len(s.clock) <= maxName {
+			s.data.times[n-1].at = fold(string(s.clock))
 		}
 	}
 }
@@ -49,8 +62,7 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		s.ldNext = isLD(s.attr("type"))
 		return
 	case htmlscan.A:
-		s.endAuthor()
-		s.author = hasWord(s.attr("rel"), "author")
+		s.onAnchor()
 	case htmlscan.Other:
 		if strings.EqualFold(string(s.Name()), "time") {
 			s.onTime("datetime")
@@ -59,10 +71,45 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		if s.Attrs() > 1 {
 			s.onTime("title")
 		}
+		s.onByline(t)
 	}
 	for i := range s.Attrs() {
 		if n, _ := s.Attr(i); !s.items && (string(n) == "itemscope" || string(n) == "typeof") {
 			s.items = true
+		}
+	}
+}
+
+// onAnchor looks whether a link names the author.
+func (s *scan) onAnchor() {
+	if s.by == 0 {
+		s.endAuthor()
+	}
+	if s.Attrs() < 2 { // most links have no attribute but href
+		return
+	}
+	if hasWord(s.attr("rel"), "author") {
+		s.endAuthor()
+		s.author = true
+		return
+	}
+	s.onByline(htmlscan.A)
+}
+
+// onByline looks whether a class says that the element names the author. The first such element counts.
+func (s *scan) onByline(t htmlscan.Tag) {
+	if s.by != 0 || s.author || s.data.byline != "" || s.Attrs() == 0 {
+		return
+	}
+	for word := range strings.FieldsSeq(s.attr("class")) {
+		switch strings.ToLower(word) {
+		case "p-author", "author-name", "author__name", "byline-name", "byline__name", "post-author-name", "authorname",
+			"article-author-name", "entry-author-name", "hnuser", "bigusername":
+			s.by = t
+		case "author":
+			if t == htmlscan.A {
+				s.by = t
+			}
 		}
 	}
 }
@@ -92,7 +139,9 @@ func (s *scan) onText() {
 			return
 		}
 		s.data.addJSONLD(raw)
-	case s.author && len(s.name) < maxName:
+	case s.timed && len(s.clock) <= maxName:
+		s.clock = append(s.clock, raw[:min(len(raw), maxName)]...)
+	case (s.author || s.by != 0) && len(s.name) < maxName:
 		raw = raw[:min(len(raw), maxName)]
 		if escaped {
 			raw = htmlscan.Value(raw)
@@ -101,13 +150,19 @@ func (s *scan) onText() {
 	}
 }
 
+// maxByline is how many bytes the name of an author has at most that its class alone tells.
+const maxByline = 100
+
 func (s *scan) endAuthor() {
-	if s.author && len(s.data.authors) < maxAuthors {
-		if name := fold(string(s.name)); name != "" {
-			s.data.authors = append(s.data.authors, name)
-		}
+	name := fold(string(s.name))
+	switch {
+	case name == "":
+	case s.author && len(s.data.authors) < maxAuthors:
+		s.data.authors = append(s.data.authors, name)
+	case s.by != 0 && len(name) <= maxByline:
+		s.data.byline = strings.TrimPrefix(strings.TrimPrefix(name, "By "), "by ")
 	}
-	s.author, s.name = false, s.name[:0]
+	s.author, s.by, s.name = false, 0, s.name[:0]
 }
 
 // timeElement is what a time element says, or an abbr or span element that is marked as a date.
@@ -126,8 +181,13 @@ func (s *scan) onTime(key string) {
 		n, _ := s.Attr(i)
 		t.pubdate = t.pubdate || string(n) == "pubdate"
 	}
-	if key == "title" && !strings.Contains(t.class, "published") && !strings.Contains(t.class, "updated") {
+	if key == "title" && !strings.Contains(t.class, "published") && !strings.Contains(t.class, "updated") &&
+		strings.TrimSpace(t.class) != "age" {
 		return // an abbreviation like others
+	}
+	if key == "datetime" && t.at == "" { // what it shows is the date
+		s.timed, s.clock = true, s.clock[:0]
+		s.data.times = append(s.data.times, t)
 	}
 	if t.at != "" && len(t.at) <= maxName {
 		s.data.times = append(s.data.times, t)

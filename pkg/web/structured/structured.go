@@ -56,6 +56,7 @@ type Data struct {
 
 	times   []timeElement
 	authors []string // texts of rel=author
+	byline  string   // the author, by a class alone
 	budget  budget
 }
 

@@ -103,7 +103,17 @@ func TestFacts(t *testing.T) {
 			day("2010-10-10"), time.Time{}},
 		"the site's name": {ld(`{"@type":"Organization","author":"Org","datePublished":"2000-01-01"}`), "",
 			time.Time{}, time.Time{}},
-		"nothing": {"<p>by Ann on Monday", "", time.Time{}, time.Time{}},
+		"a time element without an attribute": {`<time class=pubdate>6. Mai <b>2024</b></time><time>7. Mai 2024</time>`, "",
+			day("2024-05-06"), time.Time{}},
+		"a written date": {`<meta name=date content="6 de mayo de 2024">`, "", day("2024-05-06"), time.Time{}},
+		"names by class": {`<span class="p-author h-card">By <a href=/>Ann Bee</a></span><a class=author href=/>Bob</a>`,
+			"Ann Bee", time.Time{}, time.Time{}},
+		"Hacker News": {`<a href=u class=hnuser>ann</a> <span class=age title="2024-05-06T00:00:00 1714953600"><a href=i>2 days` +
+			`</a></span><a class=hnuser href=v>bob</a>`, "ann", day("2024-05-06"), time.Time{}},
+		"old Reddit": {`<time title=x datetime="2024-05-06T02:00:00+02:00" class=live-timestamp>1 day</time> by <a class="author ` +
+			`may-blank" href=u>ann</a>`, "ann", day("2024-05-06"), time.Time{}},
+		"rel before class": {`<a class=author href=1>Bob</a><a rel=author href=2>Ann</a>`, "Ann", time.Time{}, time.Time{}},
+		"nothing":          {"<p>by Ann on Monday", "", time.Time{}, time.Time{}},
 		"microformats": {`<abbr title=2001-01-01>x</abbr><div itemscope itemtype=http://schema.org/BlogPosting>` +
 			`<abbr class=published itemprop=datePublished title="2012-06-07T08:00:00Z">8:00 AM</abbr></div>` +
 			`<abbr class=updated title=2012-06-08>x</abbr>`, "", day("2012-06-07").Add(8 * time.Hour), day("2012-06-08")},

@@ -1,0 +1,112 @@
+package parser
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is short and stands beside a long text is text, too, if it stands under the title.
+func TestFactsAroundTheTextAreText(t *testing.T) {
+	pairs := func(name, value string) string {
+		return strings.Repeat("<tr><th>"+name+"</th><td>"+value+"</td></tr>", 3)
+	}
+	for _, c := range []struct{ name, doc, want, without string }{
+		{"a product", `<title>Oak table | Shop</title><div class=p><div class=info><h1>Oak table</h1>
+			<div class=price>€ 899.00</div>
+			<form><span>Quantity</span><input type=number></form></div><div class=tabs><a href=#d>Details</a></div><div id=d>` +
+			prose + prose + `</div><div id=s><h2>Data</h2><table>` + pairs("Height", "74 cm") + `</table></div></div>
+			<div class=more><h2>Elsewhere</h2><table>` + pairs("Beds", "2") + `</table></div>`,
+			"Oak table|899|The lock|Data|Height|74 cm", "Quantity|Details|Beds"},
+		{"an event", `<title>Songs</title><main><div><p><a href=/>All events</a></p><h1>Songs</h1><div><h2>March 14</h2>
+			<span>$ 15</span></div><div class=description>` + prose + prose + `</div><div><h2>Venue</h2><dl><dt>Hall<dd>Quay
+			Street 12<dt>Phone<dd>555</dl></div></div></main>`, "March 14|$ 15|Quay Street|555", "All events"},
+		{"an introduction and a byline", `<title>A year</title><article><header><h1>A year</h1><p>What I learnt<p>By Ann Bee
+			</header><section>` + prose + prose + `</section></article>`, "What I learnt|The lock", "Ann"},
+		{"a live blog", `<title>Storm</title><main><h1>Storm</h1><p>All the news of it</p><div>` + strings.Repeat(`<article>
+			<h3>Update</h3>`+prose+`<div class=share-tools><a href=1>Share on Facebook</a><a href=2>Copy the link</a></div>
+			</article>`, 4) + `</div></main>`, "All the news|The lock", "Facebook|Copy"},
+		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
+			<div><div class=job-body>` + prose + prose + `</div><div><div><span>Salary</span> 2,900 €</div><div>From June</div>
+			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
+		{"a column of old", `<title>Hull</title><h1>Hull</h1><table><tr><td><table><tr><td>Main boxes</table><td>` + prose +
+			prose + `</table>`, "The lock", "boxes"},
+		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
+			this</div></div>`, "The lock", "Sees"},
+		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>
+			<div><div class=job-body>` + prose + prose + `</div><div><div><span>Salary</span> 2,900 €</div><div>From June</div>
+			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
+		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
+			this</div></div>`, "The lock", "Sees"},
+	} {
+		t.Run(c.name, func(t *testing.T) { checkText(t, c.doc, c.want, c.without) })
+	}
+}
+
+func checkText(t *testing.T, doc, want, without string) {
+	t.Helper()
+	text := parseHTML(t, doc).Text
+	for part := range strings.SplitSeq(want, "|") {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	for part := range strings.SplitSeq(without, "|") {
+		if part != "" && strings.Contains(text, part) {
+			t.Errorf("%q in\n%s", part, text)
+		}
+	}
+}
+
+// All articles of a live blog are text: the links under each to share it are no titles of other pages.
+func TestLinksToShareAreNoTitles(t *testing.T) {
+	post := `<article><h3>Update</h3>` + prose + `<div class=share><a href=1>Share on Facebook</a> <a href=2>Copy it</a>
+		</div></article>`
+	if n := strings.Count(parseHTML(t, "<main>"+strings.Repeat(post, 5)+"</main>").Text, "Update"); n != 5 {
+		t.Errorf("%d of 5 articles", n)
+	}
+}
+
+// What people say to each other is the text of the pages of Hacker News and of Reddit.
+func TestPagesOfTalkAreText(t *testing.T) {
+	said := `<tr class=comtr><td><span class=comhead><a href=u>ann</a> <a href=i>1 hour ago</a></span><div class=comment>
+		<div class=commtext>` + words10 + `</div><div class=reply><a href=r>reply</a></div></div>`
+	hacker := `<title>A clock | Hacker News</title><table id=hnmain><tr><td><a href=1>new</a> | <a href=2>past</a> |
+		<a href=3>ask</a> | <a href=4>show</a><tr><td class=title><a href=x>A clock</a><tr><td>` + words10 + words10 +
+		words10 + `Mine<tr><td><table class=comment-tree>` + strings.Repeat(said, 5) + `</table></table>`
+	checkText(t, hacker, "A clock|Mine|ann", "past|reply")
+	if n := strings.Count(parseHTML(t, hacker).Text, "The lock"); n != 8 {
+		t.Errorf("%d of 8 sentences", n)
+	}
+	checkText(t, `<title>Nets : boats</title><div role=banner>Subs</div><div class=side>Rules here</div>
+		<div class=content role=main><div class="sitetable linklisting"><p class=title><a href=x>Nets</a></p>`+prose+prose+`</div><div
+		class=commentarea><div class="sitetable nestedlisting">`+strings.Repeat(`<div class="thing comment"><p>`+words10+
+		`Agreed</p></div>`, 3)+`</div></div></div>`, "Nets|The lock|Agreed", "Subs|Rules")
+}
+
+func TestMarkupOfBoardsAndArchives(t *testing.T) {
+	post := `<div class=post><dl class=postprofile><dt>ann<dd>Posts: 3</dl><div class=postbody><h3><a href=#p1>Re: Hull</a>
+		</h3><div class=content>` + prose + `</div><div class=signature>Ships in harbour</div></div></div>`
+	checkText(t, `<div role=main><h2>Hull</h2>`+strings.Repeat(post, 4)+`</div>`, "Hull|The lock", "harbour|Posts")
+	checkText(t, `<pre>`+words10+words10+words10+`</pre><ul><li>Previous message (by thread): <a href=1>[Boats] Sails</a>
+		<li>Next message: <a href=2>Sails</a></ul>`, "The lock", "message")
+	checkText(t, prose+`<div class=card><h4>Why paper?</h4><button class=icon><svg><path/></svg></button></div>`+prose,
+		"Why paper?", "")
+	checkText(t, `<main><div role=note class="hatnote navigation-not-searchable">For the river, see there</div>`+prose+
+		`</main>`, "For the river", "")
+	checkText(t, prose+`<div role=tabpanel>npm i hooks</div><div role=tabpanel hidden>yarn add hooks</div><div hidden>
+		<div role=tabpanel>make hooks</div></div>`+prose, "npm i|yarn add", "make")
+	checkText(t, `<div class=content>`+prose+`<ul class="flat-list buttons"><li><a href=1>hide</a></ul>`+prose+`</div>`,
+		"The lock", "hide")
+}
+
+func TestTwoLineBreaksEndAParagraph(t *testing.T) {
+	for doc, want := range map[string]string{
+		`<td>one<br>two<br><br>three <br/> <br> <br>four`:             "one two\nthree\nfour",
+		`<p class=footer>one<br><br>two</p><p>three four five six se`: "three four five six se",
+		`<h2>one<BR><!-- - --><BR>two</h2><br><br>three`:              "one\ntwo\nthree",
+	} {
+		if got := parseHTML(t, doc).Text; got != want {
+			t.Errorf("%s\n got %q\nwant %q", doc, got, want)
+		}
+	}
+}
