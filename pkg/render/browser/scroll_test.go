@@ -41,3 +41,17 @@ func TestListsThatForget(t *testing.T) {
 		})
 	}
 }
+
+// zone.js, and with it Angular, wraps observers: it gives its own what it finds in those of the browser.
+func TestObserversCanBeWrapped(t *testing.T) {
+	t.Parallel()
+	const body = `<body><p id=p>p</p><script>for(const name of ['IntersectionObserver','ResizeObserver']){const Real=window[name],found=new Real(()=>0);
+		window[name]=function(f){this.real=new Real(f)};
+		for(const key in found)if(typeof found[key]==='function')window[name].prototype[key]=function(...given){return this.real[key](...given)};
+		new window[name]((es,o)=>{o.disconnect();p.innerHTML+='<a href=/'+name+'>x</a>'}).observe(p)}</script>`
+	got := (&site{}).settles(t, shared(t), render.Request{Body: []byte(body), Seed: true})
+	if want := "/IntersectionObserver /ResizeObserver"; got.Verdict != render.Done || paths(got.Links) != want &&
+		paths(got.Links) != "/ResizeObserver /IntersectionObserver" {
+		t.Errorf("%s, links %q, want %q", got.Verdict, paths(got.Links), want)
+	}
+}
