@@ -10,6 +10,7 @@ import (
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
 	var id, class []byte
+	within, opens := f&hidden, false
 	for i := range p.Attrs() {
 		name, val := p.Attr(i)
 		switch string(name) {
@@ -19,6 +20,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 			id = first(id, val)
 		case "role":
 			f |= roleHint(val)
+			opens = isPanel(val)
 		case "hidden":
 			f |= hiddenHint(val)
 		case "itemprop":
@@ -30,6 +32,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 				f |= hidden
 			}
 		}
+	}
+	if opens {
+		f = f&^hidden | within
 	}
 	p.className = nameOf(class)
 	c, note := wordHints(class)
@@ -95,6 +100,13 @@ func roleHint(role []byte) flags {
 		return boilerplate
 	}
 	return 0
+}
+
+// isPanel says whether a role is that of what a tab or a question shows at a click: it is text of the page, and which
+// of them is open when the page comes says nothing.
+func isPanel(role []byte) bool {
+	role = bytes.TrimSpace(role)
+	return equalFold(role, "tabpanel") || equalFold(role, "region")
 }
 
 // displayNone says whether a style attribute hides its element. Of two declarations the last counts.
