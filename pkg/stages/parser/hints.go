@@ -9,7 +9,31 @@ import (
 // hints adds to f what the attributes of a block element say about its content.
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
-	var id, class []byte
+	id, class, f := p.attrHints(f)
+	p.className = nameOf(class)
+	c, note := wordHints(class)
+	h, _ := wordHints(id)
+	c = p.docBookHints(c, class)
+	if (c|h)&handbook != 0 {
+		c, h, p.manual = c&^handbook, h&^handbook, true
+	}
+	if (c|h)&atEnd != 0 {
+		c, h = p.ended(c), p.ended(h)
+	}
+	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
+		h &^= ownFlags // the id of a section is its title: "cookie-objects"
+	}
+	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
+		f &^= boilerplate // a footnote or an admonition is part of the text
+	}
+	if t != htmlscan.Div && t != htmlscan.Section {
+		c &^= inContent // class="entry" of a table's cells
+	}
+	return f | c | h
+}
+
+// attrHints adds to f what the attributes say but for the names of an element, which it returns.
+func (p *pass) attrHints(f flags) (id, class []byte, _ flags) {
 	within, opens := f&hidden, false
 	for i := range p.Attrs() {
 		name, val := p.Attr(i)
@@ -36,26 +60,7 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	if opens {
 		f = f&^hidden | within
 	}
-	p.className = nameOf(class)
-	c, note := wordHints(class)
-	h, _ := wordHints(id)
-	c = p.docBookHints(c, class)
-	if (c|h)&handbook != 0 {
-		c, h, p.manual = c&^handbook, h&^handbook, true
-	}
-	if (c|h)&atEnd != 0 {
-		c, h = p.ended(c), p.ended(h)
-	}
-	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
-		h &^= ownFlags // the id of a section is its title: "cookie-objects"
-	}
-	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
-		f &^= boilerplate // a footnote or an admonition is part of the text
-	}
-	if t != htmlscan.Div && t != htmlscan.Section {
-		c &^= inContent // class="entry" of a table's cells
-	}
-	return f | c | h
+	return id, class, f
 }
 
 // docBookHints takes back that a sidebar is none of the text: DocBook calls a box of the text so.
