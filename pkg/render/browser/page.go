@@ -58,6 +58,7 @@ type rendering struct {
 	begin      sync.Once
 	passing    []string // links that were seen before the end
 	passed     map[string]bool
+	forgotten  int // links of them that the page has no more
 	views      int // behind a hash, that were gone to; each adds to the limits
 
 	// Only for who drives the page:

@@ -106,7 +106,8 @@ func TestTrouble(t *testing.T) {
 		{name: "prefetch, beacon, EventSource, WebSocket, preconnect",
 			body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
 			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
-		{name: "prefetch of Next.js", pages: map[string]string{"/n": "<a href=/n>n</a>", "/data": "<a href=/d>d</a>"}, links: "/x /d",
+		{name: "prefetch of Next.js", links: "/x /d",
+			pages: map[string]string{"/n": "<a href=/n>n</a>", "/data": "<a href=/d>d</a>"},
 			body: `<a href=/x>x</a><script>const ask=(u,h)=>fetch(u,{headers:h}).then(r=>r.text()).then(t=>document.body.innerHTML+=t,()=>0);
 			ask('/n',{RSC:'1','Next-Router-Prefetch':'1'});ask('/n',{Purpose:'prefetch'});ask('/data',{RSC:'1'})</script>`},
 		{name: "files and metadata",

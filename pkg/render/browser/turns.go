@@ -58,13 +58,16 @@ func (r *rendering) settle() error {
 			}
 			r.gather(r.ctx)
 			_, requests := r.has()
-			if err := r.between(i == 1); err != nil {
+			if err := r.between(i == 1 || i > 1 && r.gained(links)); err != nil {
 				return err
 			}
 			r.gather(r.ctx)
 			l, n := r.has()
 			grew = l > links || n > requests
 		}
+	}
+	if done, err := r.walk(); done || err != nil {
+		return err
 	}
 	if r.frameless {
 		r.settled(frameless)
@@ -136,7 +139,7 @@ func (r *rendering) waits() bool {
 // browser draw a frame, unless one did not come before.
 func (r *rendering) between(scroll bool) error {
 	if scroll && r.req.Scroll {
-		r.scroll()
+		r.scroll(toEnd)
 	}
 	if r.longest == 0 {
 		return context.Cause(r.ctx)
@@ -147,15 +150,6 @@ func (r *rendering) between(scroll bool) error {
 		r.longest, r.frameless = 0, true
 	}
 	return err
-}
-
-// scroll scrolls to the end. That a page cannot be scrolled is no fault.
-func (r *rendering) scroll() {
-	ctx, cancel := context.WithTimeout(r.enough, r.patient(otherTurn))
-	defer cancel()
-	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil {
-		_ = r.evaluate(ctx, world, comment(scrollScript), nil)
-	}
 }
 
 // turn has the browser draw a frame while the page's time stands, for what only the browser tells at a frame: the ends
@@ -185,6 +179,10 @@ func (r *rendering) gather(ctx context.Context) {
 		return
 	}
 	r.note(got.Links...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.Sort(got.Links)
+	r.forgotten = len(r.passing) - len(slices.Compact(got.Links))
 }
 
 // note notes links that were seen before the end.
@@ -216,6 +214,12 @@ func (r *rendering) addPassing() {
 
 // mostPassing bounds the links that are noted before the end.
 const mostPassing = 20_000
+
+// gained reports whether links were noted since there were so many.
+func (r *rendering) gained(since int) bool {
+	links, _ := r.has()
+	return links > since
+}
 
 // has counts the links and requests that were seen.
 func (r *rendering) has() (links, requests int) {

@@ -166,8 +166,12 @@ func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	if h.st.Attempts == nil || !changed && !pipeline.DeliveryOf(ctx).Repeat {
 		return nil
 	}
+	told := textTold(p.Rendered.Before.Text, len(d.Text))
+	if reason := unkept(job, d); reason != "" {
+		told = reason + ", so that the page's record stays as it was fetched"
+	}
 	detail := fmt.Sprintf("links +%d, %s, %d requests, %d missing, %d refused, settled by %s", part.Links,
-		textTold(p.Rendered.Before.Text, len(d.Text)), p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused,
+		told, p.Rendered.Requests, p.Rendered.Missing, p.Rendered.Refused,
 		p.Rendered.Settled)
 	return h.st.Attempts.Append(ctx,
 		crawl.LogLine{Job: job.ID, At: p.Rendered.At, URL: p.Task.URL, Kind: crawl.KindRender, Verdict: crawl.VerdictDone,

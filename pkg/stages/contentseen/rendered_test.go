@@ -45,15 +45,16 @@ func (countsAll) ChangeTemplate(_ context.Context, _ crawl.JobID, _ string, _ ui
 func TestARenderThatTakesTextAway(t *testing.T) {
 	article, old, fresh := strings.Repeat("what the article says ", 40), "http://a.example/y", "http://a.example/z"
 	for name, c := range map[string]struct {
-		had   string // the text as fetched; empty: the article
-		text  string
-		title string // of the rendered page
-		links []string
-		copy  bool
-		want  string // the record's text
-		has   []string
-		did   []string
-		log   string
+		had     string // the text as fetched; empty: the article
+		text    string
+		title   string // of the rendered page
+		links   []string
+		copy    bool
+		noindex bool
+		want    string // the record's text
+		has     []string
+		did     []string
+		log     string
 	}{
 		"more text": {text: article + article, links: []string{old, fresh}, want: article + article,
 			has: []string{old, fresh}, did: []string{"claim", "amend"}, log: "links +1, text +880 B, "},
@@ -73,6 +74,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -11 B, so"},
 		"a wall of a copy": {text: "Subscribe", links: []string{fresh}, copy: true, want: article, has: []string{old},
 			did: []string{"amend"}, log: "links +1, text -871 B, so"},
+		"noindex": {text: article + article, links: []string{fresh}, noindex: true, want: article, has: []string{old},
+			log: "links +1, noindex, so that the page's record stays as it was fetched, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			link := func(s string) crawl.Link { return crawl.Link{URL: mustURL(t, s)} }
@@ -83,7 +86,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			}
 			first := link(old)
 			d := document(t)
-			d.Text, d.Title, d.Links = c.text, c.title, nil
+			d.Text, d.Title, d.Links, d.NoIndex = c.text, c.title, nil, c.noindex
 			for _, l := range c.links {
 				d.Links = append(d.Links, link(l))
 			}
@@ -101,7 +104,7 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			}
 			kept := s.record.Title == "as fetched"
 			if s.record.Text != c.want || kept != (c.want == had && c.title != "rendered") ||
-				!slices.Equal(has, c.has) || s.record.Rendered == nil {
+				!slices.Equal(has, c.has) || (s.record.Rendered == nil) != c.noindex {
 				t.Errorf("record %+v, links %q, want %q", s.record, has, c.has)
 			}
 			if !slices.Equal(s.did, c.did) || !strings.HasPrefix(s.line.Detail, c.log) {

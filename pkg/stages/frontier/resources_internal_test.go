@@ -63,7 +63,8 @@ func TestResourcesThatCannotBeHad(t *testing.T) {
 	} {
 		n := &notes{}
 		f := &Frontier{deps: Deps{Resources: n}}
-		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindResource}, Verdict: c.verdict, Reason: c.reason, Status: c.status}
+		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindResource}, Verdict: c.verdict, Reason: c.reason,
+			Status: c.status}
 		if err := f.refuseResources(t.Context(), []*crawl.Outcome{out}, time.Now()); err != nil || len(n.put) > 0 != c.want {
 			t.Errorf("%s: put %+v, %v", name, n.put, err)
 		}

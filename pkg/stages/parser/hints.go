@@ -9,34 +9,7 @@ import (
 // hints adds to f what the attributes of a block element say about its content.
 func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	inText := f&(inMain|inArticle|inContent) != 0 || t == htmlscan.Section
-	var id, class []byte
-	remark, tab := false, false
-	for i := range p.Attrs() {
-		name, val := p.Attr(i)
-		switch string(name) {
-		case "class":
-			class = first(class, val)
-		case "id":
-			id = first(id, val)
-		case "role":
-			f |= roleHint(val)
-			remark = string(val) == "note"
-			tab = string(val) == "tabpanel"
-		case "hidden":
-			f |= hiddenHint(val)
-		case "itemprop":
-			if string(val) == "articleBody" || string(val) == "description" {
-				f |= inContent
-			}
-		case "style":
-			if displayNone(val) {
-				f |= hidden
-			}
-		}
-	}
-	if tab {
-		f = f&^hidden | p.flags&hidden // it is shown at a click
-	}
+	id, class, remark, f := p.attrHints(f)
 	p.className = nameOf(class)
 	c, h, note := p.nameHintsOf(id, class, remark)
 	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
@@ -49,6 +22,38 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 		c &^= inContent // class="entry" of a table's cells
 	}
 	return f | c | h
+}
+
+// attrHints adds to f what the attributes of an element say but for its names, which it returns. remark: its role is
+// that of a note.
+func (p *pass) attrHints(f flags) (id, class []byte, remark bool, _ flags) {
+	within, opens := f&hidden, false
+	for i := range p.Attrs() {
+		name, val := p.Attr(i)
+		switch string(name) {
+		case "class":
+			class = first(class, val)
+		case "id":
+			id = first(id, val)
+		case "role":
+			f |= roleHint(val)
+			remark, opens = string(val) == "note", isPanel(val)
+		case "hidden":
+			f |= hiddenHint(val)
+		case "itemprop":
+			if string(val) == "articleBody" || string(val) == "description" {
+				f |= inContent
+			}
+		case "style":
+			if displayNone(val) {
+				f |= hidden
+			}
+		}
+	}
+	if opens {
+		f = f&^hidden | within
+	}
+	return id, class, remark, f
 }
 
 // nameHintsOf judges the names of an element: its classes, its id. A remark is text, whatever its names.
@@ -122,6 +127,13 @@ func roleHint(role []byte) flags {
 		return boilerplate
 	}
 	return 0
+}
+
+// isPanel says whether a role is that of what a tab or a question shows at a click: it is text of the page, and which
+// of them is open when the page comes says nothing.
+func isPanel(role []byte) bool {
+	role = bytes.TrimSpace(role)
+	return equalFold(role, "tabpanel") || equalFold(role, "region")
 }
 
 // displayNone says whether a style attribute hides its element. Of two declarations the last counts.

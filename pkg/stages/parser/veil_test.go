@@ -7,14 +7,16 @@ import (
 
 func TestTextThatIsNotShownIsNoText(t *testing.T) {
 	for doc, want := range map[string]string{
-		`<p>one <span style="display:none">no</span>two <span hidden>no <b>no</b></span>three`:             "one two three",
-		`<p>one <span hidden>no <span>no</span> no</span>two <a href=x style="DISPLAY : none">no</a>three`: "one two three",
-		`<ul><li>one<li style="color:red;display:none !important">no<li hidden=hidden>no<li>two</ul>`:      "one\ntwo",
-		`<table><tr style=display:none><td>no<td>no<tr><td>one</table><h2 hidden>no</h2><p>two`:            "one\ntwo",
-		`<p>one <span hidden>no<p>two</p><span hidden>no</div><p>three`:                                    "one\ntwo\nthree",
-		`<div hidden="until-found">one</div><p style="display:none;display:inline">two`:                    "one\ntwo",
-		`<p style="--display: none">one<p style="display:block">two`:                                       "one\ntwo",
-		`<h2>Uses<span class="mw-editsection"><span>[</span><a href=e>edit</a><span>]</span></span></h2>`:  "Uses",
+		`<p>one <span style="display:none">no</span>two <span hidden>no <b>no</b></span>three`:                             "one two three",
+		`<p>one <span hidden>no <span>no</span> no</span>two <a href=x style="DISPLAY : none">no</a>three`:                 "one two three",
+		`<ul><li>one<li style="color:red;display:none !important">no<li hidden=hidden>no<li>two</ul>`:                      "one\ntwo",
+		`<table><tr style=display:none><td>no<td>no<tr><td>one</table><h2 hidden>no</h2><p>two`:                            "one\ntwo",
+		`<p>one <span hidden>no<p>two</p><span hidden>no</div><p>three`:                                                    "one\ntwo\nthree",
+		`<div hidden="until-found">one</div><p style="display:none;display:inline">two`:                                    "one\ntwo",
+		`<div role=tabpanel>one</div><div hidden role=tabpanel>two</div><div role=region style="display:none">three</div>`: "one\ntwo\nthree",
+		`<p>one</p><div hidden><div role=tabpanel>no</div></div><div role=tabpanel><div hidden>no</div>two</div>`:          "one\ntwo",
+		`<p style="--display: none">one<p style="display:block">two`:                                                       "one\ntwo",
+		`<h2>Uses<span class="mw-editsection"><span>[</span><a href=e>edit</a><span>]</span></span></h2>`:                  "Uses",
 		`<p>so <span class=katex><span class=katex-mathml><math><semantics><mi>E</mi><annotation encoding=x>E_0` +
 			`</annotation></semantics></math></span><span class=katex-html aria-hidden=true><span>E</span></span></span> is`: "so E is",
 		`<p>one <a href=x>two<svg><title>no</title><g><text>no</text></g></svg></a>, three`:                 "one two, three",

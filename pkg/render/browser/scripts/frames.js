@@ -132,7 +132,9 @@
       disconnect() { states.get(this).targets.clear(); of.delete(this) }
       takeRecords() { return states.get(this).queue.splice(0) }
     }}[name];
-    const tell = (key, f) => Object.defineProperty(made.prototype, key, {get() { return f(states.get(this)) }, configurable: true});
+    // What the browser's own classes have can be enumerated: zone.js, and with it Angular, wraps what it finds so.
+    for (const key of ["observe", "unobserve", "disconnect", "takeRecords"]) Object.defineProperty(made.prototype, key, {enumerable: true});
+    const tell = (key, f) => Object.defineProperty(made.prototype, key, {get() { return f(states.get(this)) }, configurable: true, enumerable: true});
     Object.defineProperty(self, name, {value: made, writable: true, configurable: true});
     return tell;
   };

@@ -1,17 +1,24 @@
-// Scrolls to the end: the page, and the boxes of it that scroll. The page's listeners are told at its next frame.
-(() => {
+// Scrolls the page, and the boxes of it that scroll: by so many of their heights from the top, or to the end where no
+// number is given. The page's listeners are told at its next frame. It returns whether there is more below.
+(at => {
+  let left = 20, more = false;
+  const to = (el, tall, height) => {
+    const end = tall - height, top = at === undefined ? tall : at * height;
+    more ||= top < end;
+    el.scrollTo({top, behavior: "instant"});
+  };
   const all = root => {
     for (const el of root.querySelectorAll("*")) {
       if (left > 0 && el.scrollHeight > el.clientHeight + 8 && el.clientHeight > 100 && /auto|scroll|overlay/.test(getComputedStyle(el).overflowY)) {
         left--;
-        el.scrollTo({top: el.scrollHeight, behavior: "instant"});
+        to(el, el.scrollHeight, el.clientHeight);
       }
       if (el.shadowRoot) all(el.shadowRoot);
     }
   };
-  let left = 20;
   all(document);
   const high = el => el ? el.scrollHeight : 0; // of the body in documents without a type
-  window.scrollTo({top: Math.max(high(document.documentElement), high(document.body)), behavior: "instant"});
+  to(window, Math.max(high(document.documentElement), high(document.body)), innerHeight);
   document.dispatchEvent(new Event("whirlpool:scroll"));
-})()
+  return more;
+})

@@ -1,0 +1,57 @@
+//go:build linux
+
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/render"
+)
+
+// rows is a list that has links for the rows in view of what scrolls alone: %s is who says so, and where that is.
+const rows = `<body><div id=box style="%s"><div id=all style="position:relative;height:16000px"></div></div><script>
+	const show=()=>{const at=%s;let h='';for(let i=Math.max(Math.floor(at/40)-3,0);i<Math.min(at/40+45,400);i++)h+='<p style="position:absolute;height:40px;top:'+i*40+'px"><a href=/'+i+'>x</a>';all.innerHTML=h};
+	show();%s.addEventListener('scroll',()=>requestAnimationFrame(show))</script>`
+
+// Of a list that has in the document what is in view, all links are found; of one that goes on at its end, some more.
+func TestListsThatForget(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body  string
+		least int
+		most  int
+	}{
+		"of the page": {fmt.Sprintf(rows, "", "scrollY", "window"), 400, 400},
+		"in a box":    {fmt.Sprintf(rows, "height:1700px;overflow:auto", "box.scrollTop", "box"), 400, 400},
+		"that goes on at its end": {`<body><script>let n=0;const add=()=>{for(let i=0;i<10;i++)document.body.insertAdjacentHTML('beforeend','<p style="height:300px"><a href=/'+n+++'>x</a>')};
+			add();addEventListener('scroll',()=>{if(innerHeight+scrollY>=document.documentElement.scrollHeight-100)add()})</script>`, 40, 200},
+		"without end": {`<body><div style="height:1e6px"></div><p id=p></p><script>let n=0;setInterval(()=>{p.innerHTML='<a href=/'+n+++'>x</a>'},100)</script>`,
+			40, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := (&site{}).settles(t, shared(t), render.Request{Body: []byte(c.body), Scroll: true, Seed: true,
+				Limits: render.Limits{Wall: 20 * time.Second, CPU: 20 * time.Second}})
+			if n := len(got.Links); n < c.least || n > c.most || got.Verdict != render.Done {
+				t.Errorf("%d links, %s: want %d to %d; %.200s", n, got.Verdict, c.least, c.most, strings.Join(got.Links, " "))
+			}
+		})
+	}
+}
+
+// zone.js, and with it Angular, wraps observers: it gives its own what it finds in those of the browser.
+func TestObserversCanBeWrapped(t *testing.T) {
+	t.Parallel()
+	const body = `<body><p id=p>p</p><script>for(const name of ['IntersectionObserver','ResizeObserver']){const Real=window[name],found=new Real(()=>0);
+		window[name]=function(f){this.real=new Real(f)};
+		for(const key in found)if(typeof found[key]==='function')window[name].prototype[key]=function(...given){return this.real[key](...given)};
+		new window[name]((es,o)=>{o.disconnect();p.innerHTML+='<a href=/'+name+'>x</a>'}).observe(p)}</script>`
+	got := (&site{}).settles(t, shared(t), render.Request{Body: []byte(body), Seed: true})
+	if want := "/IntersectionObserver /ResizeObserver"; got.Verdict != render.Done || paths(got.Links) != want &&
+		paths(got.Links) != "/ResizeObserver /IntersectionObserver" {
+		t.Errorf("%s, links %q, want %q", got.Verdict, paths(got.Links), want)
+	}
+}
