@@ -71,4 +71,7 @@ func (a *attempt) finish() {
 }
 
 // failed makes the outcome of an attempt whose answer was not to be had.
-func (a *attempt) failed(err error) { diagnose(err).apply(a.out) }
+func (a *attempt) failed(err error) {
+	diagnose(err).apply(a.out)
+	a.out.Slow = a.out.Slow || isCalm(err)
+}

@@ -43,7 +43,7 @@ func diagnose(err error) Fault {
 		return told
 	}
 	for _, test := range []func(error) (Fault, bool){diagnoseFiles, diagnoseCertificate, diagnoseName, diagnoseTime,
-		diagnoseTLS, diagnoseConnect, diagnoseAnswer} {
+		diagnoseTLS, diagnoseConnect, diagnoseAnswer, diagnoseHTTP2} {
 		if f, ok := test(err); ok {
 			return f
 		}
@@ -155,7 +155,8 @@ func diagnoseConnect(err error) (Fault, bool) {
 func diagnoseAnswer(err error) (Fault, bool) {
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
+	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"),
+		strings.Contains(text, "header list too large"):
 		return Fault{crawl.VerdictRefused, crawl.ReasonHeaderTooLarge,
 			"the answer's headers are too large; limits.max_header is the bound"}, true
 	case errors.Is(err, errEncoding):

@@ -19,6 +19,7 @@ type httpClient struct {
 	proxies    pools
 	meters     meters
 	verifier   verifier
+	old        oldHosts
 }
 
 var _ Client = (*httpClient)(nil)
@@ -69,7 +70,10 @@ func (c *httpClient) Do(ctx context.Context, r Request) (Exchange, error) {
 
 // send makes the request of an exchange.
 func (c *httpClient) send(x *httpExchange, r *Request) error {
-	err := x.send(c.transports.get(&r.Job.Limits, r.Private, routeOf(r.Job, r.Task.URL, x.proxy != nil)))
+	way := routeOf(r.Job, r.Task.URL, x.proxy != nil)
+	way.http1 = c.old.has(r.Task.URL.HostKey())
+	err := x.send(c.transports.get(&r.Job.Limits, r.Private, way))
+	c.old.learn(r.Task.URL.HostKey(), err)
 	if err == nil && r.Job.Network.Insecure {
 		x.fault = c.verifier.fault(r.Task.URL.Hostname(), x.resp.TLS)
 	}

@@ -19,6 +19,7 @@ type route struct {
 	ip        string // 4, 6 or empty
 	resolve   string // the entries of network.resolve, a line each
 	cert, key string // files of the client certificate; empty: none
+	http1     bool   // see oldHosts
 }
 
 // routeOf is the way of a request.

@@ -26,7 +26,8 @@ const (
 )
 
 // classify sorts a status. What is retried is what the design lists; a 501 or 505 will be the same next time. A server
-// error that no standard knows, such as those of proxies, is like a 500 (RFC 9110, section 15): it may pass.
+// error that no standard knows, such as those of proxies, is like a 500 (RFC 9110, section 15): it may pass. So is a
+// status beyond 599, such as the 999 of sites that are asked too often.
 func classify(status int) class {
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent:
@@ -50,7 +51,7 @@ func classify(status int) class {
 		return classPage
 	case status < 400:
 		return classRedirect
-	case status >= 500 && status < 600 && http.StatusText(status) == "":
+	case status >= 500 && http.StatusText(status) == "":
 		return classRetry
 	}
 	return classGone

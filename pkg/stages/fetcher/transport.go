@@ -94,6 +94,10 @@ func (t *transports) build(key transportKey) *http.Transport {
 		// not closed: without the ping every retry would use it again.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: t.silent, PingTimeout: t.silent},
 	}
+	if key.route.http1 {
+		tr.ForceAttemptHTTP2, tr.Protocols = false, new(http.Protocols)
+		tr.Protocols.SetHTTP1(true)
+	}
 	if key.route.proxied {
 		tr.Proxy = func(r *http.Request) (*url.URL, error) { return contactOf(r.Context()).proxy, nil }
 		tr.OnProxyConnectResponse = onTunnel

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -120,20 +121,25 @@ func TestLinesBehindTheRecords(t *testing.T) {
 		tail  string
 		aside int
 	}{
-		"a torn record":                    {`{"url":"http://a.test/7`, 0},
-		"zeros":                            {"\x00\x00\x00", 0},
-		"a record of an open URL":          {record("http://a.test/open"), 0},
-		"a record of an open URL and more": {record("http://a.test/open") + `{"url`, 0},
-		"a record that is stored already":  {record("http://a.test/1"), 1},
-		"a record of an unknown URL":       {record("http://b.test/1"), 1},
-		"no record":                        {"my notes\nmore\n", 2},
-		"a line without an end":            {"my notes", 1},
+		"a torn record":                   {`{"url":"http://a.test/7`, 0},
+		"zeros":                           {"\x00\x00\x00", 0},
+		"a record under way":              {record("http://a.test/open"), 0},
+		"a record under way and more":     {record("http://a.test/open") + `{"url`, 0},
+		"a record of a queued URL":        {record("http://a.test/queued"), 1}, // the state is an older one
+		"a record that is stored already": {record("http://a.test/1"), 1},
+		"a record of an unknown URL":      {record("http://b.test/1"), 1},
+		"no record":                       {"my notes\nmore\n", 2},
+		"a line without an end":           {"my notes", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := crawled(t, 3)
 			s := openStore(t, dir)
-			u := claim(t, s, "a", "http://a.test/open")[0]
-			must(t, s.Queues().Push(context.Background(), crawl.Queued{Queue: "back.1", Task: crawl.Task{Job: testJob, URL: u}}))
+			us := claim(t, s, "a", "http://a.test/open", "http://a.test/queued")
+			must(t, s.Queues().Push(context.Background(), crawl.Queued{Queue: "back.1",
+				Task: crawl.Task{Job: testJob, URL: us[1]}}))
+			_, err := s.Journal().Append(context.Background(), bus.Message{ID: crawl.MessageID{1},
+				Event: &crawl.Document{Page: crawl.Page{Task: crawl.Task{Job: testJob, URL: us[0]}}}})
+			must(t, err)
 			closeStore(t, s)
 			whole := readFile(t, filepath.Join(dir, pagesName))
 			writeFile(t, filepath.Join(dir, pagesName), whole+c.tail)

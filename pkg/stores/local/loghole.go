@@ -99,7 +99,6 @@ func (s *Store) lookForHole() error {
 	if err != nil || name == "" {
 		return err
 	}
-	s.holed = true
 	s.log.Error("the log of the state is damaged: what the crawl did after the last thing that can be read is forgotten, "+
 		"and done again; a copy of the directory from before would know it", "file", name, "byte", at)
 	return nil

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +18,9 @@ func killed(t *testing.T, packed bool) (dir, log string) {
 		from = packedDir(t)
 	}
 	s := openStore(t, from)
+	for i := range 60 {
+		claim(t, s, "a", fmt.Sprintf("http://a.test/%d", i))
+	}
 	putPages(t, s.Pages(), 0, 60)
 	dir = t.TempDir()
 	must(t, os.CopyFS(dir, os.DirFS(from)))
@@ -32,7 +36,7 @@ func TestDamagedStateIsToldAndDeletesNoRecord(t *testing.T) {
 	for _, packed := range []bool{false, true} {
 		dir, log := killed(t, packed)
 		whole := readFile(t, log)
-		at := len(whole) / 2
+		at := len(whole) * 3 / 4
 		writeFile(t, log, whole[:at]+"damaged!"+whole[at+8:])
 		var said strings.Builder
 		opt := Default()
@@ -45,7 +49,7 @@ func TestDamagedStateIsToldAndDeletesNoRecord(t *testing.T) {
 		if kept == 0 || aside == 0 || kept+aside != 60 {
 			t.Errorf("packed %v: %d records are kept and %d set aside, of 60", packed, kept, aside)
 		}
-		for _, want := range []string{"the log of the state is damaged", log, "are set aside", asideName} {
+		for _, want := range []string{"the log of the state is damaged", log, "does not know any more are set aside", asideName} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("packed %v: %q is not said: %s", packed, want, said.String())
 			}

@@ -89,7 +89,6 @@ type Store struct {
 	spool       *Spool
 	content     *ContentSet
 	stored      *keyFilter // of records' places and content
-	holed       bool       // see logHole
 	resources   *Resources
 	renders     *RenderStats
 	trials      *Trials
