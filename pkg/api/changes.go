@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
@@ -160,8 +163,34 @@ func (p *patching) apply(job *crawl.Job) (*crawl.Job, error) {
 	if err := crawl.CheckChange(job, next); err != nil {
 		return nil, err
 	}
+	if err := p.checkPipeline(job, next); err != nil {
+		return nil, err
+	}
 	p.dry = &control.Revised{Job: job.ID, Epoch: crawl.EpochOf(job.Epoch), Changes: full(crawl.Changes(job, next))}
 	return job, nil
+}
+
+// checkPipeline asks what a revision that is meant would be asked: whether the plug-ins take their settings.
+func (p *patching) checkPipeline(job, next *crawl.Job) error {
+	if p.s.DryRuns == nil || reflect.DeepEqual(job.Pipeline, next.Pipeline) {
+		return nil
+	}
+	source, err := next.Settings()
+	if err != nil {
+		return err
+	}
+	c, err := p.s.DryRuns.Check(p.ctx, string(source))
+	if err != nil {
+		return err
+	}
+	faults := slices.DeleteFunc(c.Faults, func(f workflow.Fault) bool { return !strings.HasPrefix(f.Key, "pipeline") })
+	for i := range faults {
+		faults[i].Line, faults[i].Column = 0, 0 // of what nobody has seen
+	}
+	if len(faults) > 0 {
+		return &workflow.Invalid{Faults: faults}
+	}
+	return nil
 }
 
 func (s *Server) addSeeds(ctx context.Context, in *struct {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
@@ -113,11 +114,24 @@ func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.J
 	}
 	fresh, err := settled(data, whole)
 	if err != nil {
-		return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("the patch cannot be applied: %v", err))
+		return nil, problem(ctx, http.StatusUnprocessableEntity,
+			"the patch cannot be applied: "+unsettled(data, err))
 	}
 	fresh.ID, fresh.Epoch = job.ID, job.Epoch
 	fresh.KeepBlacklist(job)
 	return fresh, nil
+}
+
+// unsettled says why settings cannot be read, in the words of job files where these have some: JSON is YAML as well.
+func unsettled(data []byte, err error) string {
+	if _, inFile := jobfile.Parse(data); inFile != nil {
+		var all []string
+		for _, f := range jobfile.Faults(data, inFile) {
+			all = append(all, f.Message)
+		}
+		return strings.Join(all, "; ")
+	}
+	return err.Error()
 }
 
 // settled reads settings. What they do not name has its default, which is the preset's for politeness.

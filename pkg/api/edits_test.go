@@ -200,7 +200,48 @@ func TestANullInAPatchIsTheDefault(t *testing.T) {
 	}
 }
 
-// The settings of a revision are those of a job file: what is in the file that blacklist names is not among them,
+// What a patch has wrong is told in the words of job files, and not by the types of the program.
+func TestAPatchThatCannotBeRead(t *testing.T) {
+	job := crawl.DefaultJob()
+	job.ID, job.Seeds = "w-1", []string{"http://a.test/"}
+	for patch, want := range map[string]string{
+		`{"max_pages":"abc"}`:           `max_pages: want a whole number, not "abc"`,
+		`{"max_pages":1.5}`:             `max_pages: want a whole number, not "1.5"`,
+		`{"exclude":"/x/"}`:             `exclude: want a list, as in [a, b], not "/x/"`,
+		`{"politeness":"fast"}`:         `politeness: want keys with values, not "fast"`,
+		`{"politeness":{"dely":"1s"}}`:  `there is no key politeness.dely; did you mean delay?`,
+		`{"allow_private":"perhaps"}`:   `allow_private: want true or false, not "perhaps"`,
+		`{"politeness":{"delay":5}}`:    "politeness.delay: ",
+		`{"limits":{"max_body":"10X"}}`: "limits.max_body: ",
+	} {
+		var keys map[string]any
+		if err := json.Unmarshal([]byte(patch), &keys); err != nil {
+			t.Fatal(err)
+		}
+		_, err := merged(t.Context(), &job, keys)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "json:") {
+			t.Errorf("%s: %v, want %q", patch, err, want)
+		}
+	}
+}
+
+// A dry run of an edit asks the plug-ins, as the edit itself does.
+func TestADryEditChecksThePipeline(t *testing.T) {
+	w, _ := withEdits(t, func(*crawl.Job) {})
+	w.s.DryRuns = &tries{faults: []workflow.Fault{{Key: "seeds[0]", Message: "private"},
+		{Key: "pipeline.nodes[0].with.keep", Line: 1, Message: "no expression"}}}
+	const edit = `{"dry_run":true,"patch":{"pipeline":{"nodes":[{"id":"a","at":"record","use":"builtin/filter@1",` +
+		`"with":{"keep":"("}}]}}}`
+	if got := w.ask(http.MethodPost, revisionsPath, edit); got.status != 422 || !strings.Contains(got.body, "no expression") ||
+		strings.Contains(got.body, "private") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if got := w.ask(http.MethodPost, revisionsPath, `{"dry_run":true,"patch":{"max_depth":3}}`); got.status > 201 {
+		t.Errorf("an edit of something else: %d %s", got.status, got.body)
+	}
+}
+
+// The settings of a revision are those of a job file: what stands in the file that blacklist names is not among them,
 // and an edit that does not change that name keeps it.
 func TestSettingsAreThoseOfAJobFile(t *testing.T) {
 	w, f := withEdits(t, func(j *crawl.Job) { j.Blacklist, j.BlacklistEntries = "/etc/b.txt", []string{"bad.test"} })

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,6 +124,7 @@ func changed(key string, a, b reflect.Value) Change {
 		return Change{key, settingText(a.Interface()), settingText(b.Interface())}
 	}
 	before, after := settingTexts(a), settingTexts(b)
+	tellApart(a, b, before, after)
 	gone := slices.DeleteFunc(slices.Clone(before), func(s string) bool { return slices.Contains(after, s) })
 	come := slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
 	if len(gone)+len(come) == 0 || len(before)+len(after) <= maxListed {
@@ -149,6 +151,38 @@ func settingTexts(list reflect.Value) []string {
 	return out
 }
 
+// tellApart adds to the names of elements that are in both lists what differs between them: "a=x → a=x" says nothing.
+func tellApart(a, b reflect.Value, before, after []string) {
+	texts := slices.Clone(after)
+	for i, text := range before {
+		j := slices.Index(texts, text)
+		if j < 0 || a.Index(i).Kind() != reflect.Struct {
+			continue
+		}
+		from, to := a.Index(i), b.Index(j)
+		for k := range from.NumField() {
+			f := from.Type().Field(k)
+			if !f.IsExported() || keyOf(f) == "-" {
+				continue
+			}
+			key, x, y := keyOf(f), from.Field(k).Interface(), to.Field(k).Interface()
+			if !reflect.DeepEqual(x, y) {
+				before[i] += " " + key + " " + clipped(settingText(x))
+				after[j] += " " + key + " " + clipped(settingText(y))
+			}
+		}
+	}
+}
+
+// clipped bounds what is told of a setting of an element.
+func clipped(text string) string {
+	const most = 200
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
 func settingText(v any) string {
 	switch v := v.(type) {
 	case fmt.Stringer:
@@ -160,7 +194,13 @@ func settingText(v any) string {
 	case PluginNode:
 		return v.ID + "=" + v.Use
 	}
-	return strings.ReplaceAll(string(must(json.Marshal(v))), `\\`, `\`)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // "depth > 2" is read by people
+	if err := enc.Encode(v); err != nil {
+		panic(err) // settings are plain
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `\\`, `\`)
 }
 
 // fixed are the settings that a job keeps: the keys of its URLs, and the fingerprints of its pages, were made by them.

@@ -106,6 +106,22 @@ func TestChangesSayWhatARevisionChanges(t *testing.T) {
 	}
 }
 
+// Of elements that keep their names a change says what differs.
+func TestChangesSayWhatDiffersWithinAList(t *testing.T) {
+	node := func(keep string) crawl.PluginNode {
+		return crawl.PluginNode{ID: "a", At: crawl.AtRecord, Use: "builtin/lang@1", With: crawl.Settings{"keep": keep}}
+	}
+	from, to := oldJob(), oldJob()
+	other := crawl.PluginNode{ID: "b", At: crawl.AtRecord, Use: "builtin/sample@1"}
+	from.Pipeline.Nodes, to.Pipeline.Nodes = []crawl.PluginNode{node("en"), other}, []crawl.PluginNode{other, node("de")}
+	to.Pipeline.Nodes[1].When = "record.depth > 2"
+	want := `pipeline.nodes: [a=builtin/lang@1 when "" with {"keep":"en"}, b=builtin/sample@1] → ` +
+		`[b=builtin/sample@1, a=builtin/lang@1 when "record.depth > 2" with {"keep":"de"}]`
+	if got := crawl.Changes(&from, &to); len(got) != 1 || got[0].String() != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestWhatCannotChangeIsNamed(t *testing.T) {
 	for key, set := range map[string]func(*crawl.Job){
 		"id": func(j *crawl.Job) { j.ID = "other" }, "keep_params": func(j *crawl.Job) { j.KeepParams = false },

@@ -47,6 +47,7 @@ type page struct {
 	Fields      json.RawMessage `json:"fields"`
 	DuplicateOf string          `json:"duplicate_of"`
 	Similarity  string          `json:"similarity"`
+	GoneAt      time.Time       `json:"gone_at"`
 }
 
 func parsePage(line []byte) (*page, error) {

@@ -84,7 +84,10 @@ func (x *index) snippet(r *recordAt, query *textsearch.Query) (pieces []Piece, c
 		return nil, false
 	}
 	p, err := parsePage(line)
-	if err != nil || p.Text == "" {
+	if err != nil {
+		return nil, true
+	}
+	if r.GoneAt = p.GoneAt; p.Text == "" {
 		return nil, true
 	}
 	return query.Snippet(plain(p.Text, textsearch.MaxText)), true

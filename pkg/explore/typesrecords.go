@@ -47,6 +47,7 @@ type Record struct {
 	Fields      map[string]json.RawMessage `json:"fields,omitempty"`     // those asked for
 	Snippet     []Piece                    `json:"snippet,omitempty"`    // of a search
 	Score       float64                    `json:"score,omitempty"`      // of a search by words: BM25, more is better
+	GoneAt      time.Time                  `json:"gone_at,omitzero"`     // of a search: the page was missing since
 }
 
 // Piece is a piece of plain text; Hit: it is what was searched for.

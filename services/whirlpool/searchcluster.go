@@ -78,7 +78,7 @@ func foundRecord(r *crawl.Record, q *textsearch.Query, score float64) explore.Re
 	return explore.Record{URL: plaintext.Of(r.URL.String(), 8<<10), Key: r.URL.Key().String(),
 		Title: plaintext.Of(r.Title, 300), Lang: r.Lang, Type: r.ContentType, Status: r.Status, Depth: r.Depth,
 		Bytes: r.Bytes, Words: len(strings.Fields(r.Text)), FetchedAt: r.FetchedAt,
-		Snippet: q.Snippet(plaintext.Of(r.Text, textsearch.MaxText)), Score: score}
+		Snippet: q.Snippet(plaintext.Of(r.Text, textsearch.MaxText)), Score: score, GoneAt: r.GoneAt}
 }
 
 // indexCluster gives PostgreSQL the words of the records that a job has, as if it had had "search: true" from its

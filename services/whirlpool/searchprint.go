@@ -53,6 +53,9 @@ func printFound(out io.Writer, r *explore.Record, begin, end string) {
 	if r.Lang != "" {
 		about = append(about, oneLine(r.Lang, 20))
 	}
+	if !r.GoneAt.IsZero() {
+		about = append(about, "gone since "+r.GoneAt.Local().Format(time.DateOnly))
+	}
 	fmt.Fprintf(out, "%s\n  %s  (%s)\n", title, plaintext.Of(r.URL, 8<<10), strings.Join(about, ", "))
 	if len(r.Snippet) > 0 {
 		fmt.Fprint(out, "  ")

@@ -116,6 +116,9 @@ func tellRevised(w io.Writer, r *control.Revised) error {
 		return err
 	}
 	tellChanges(w, &crawl.Job{ID: r.Job, Epoch: r.Epoch}, r.Changes)
+	if r.Applies == "" { // it was a dry run
+		return nil
+	}
 	_, err := fmt.Fprintln(w, r.Applies)
 	return err
 }

@@ -43,6 +43,11 @@ func parseLine(text string) (*line, error) {
 				len(fields))
 	}
 	parsed, err := parser.Parse(text)
+	if err != nil && (strings.Contains(err.Error(), "option") || strings.Contains(err.Error(), "parse int")) {
+		// The library speaks of its own options and functions here.
+		return nil, fault("cron", "%q: want numbers, ranges as in 1-5, lists as in 1,15, steps as in */10, and names of "+
+			"months and weekdays; L, W, # and H are not known", text)
+	}
 	if err != nil {
 		return nil, fault("cron", "%q: %v", text, err)
 	}

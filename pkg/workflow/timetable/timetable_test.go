@@ -3,6 +3,7 @@ package timetable_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,6 +172,9 @@ func TestFaults(t *testing.T) {
 		{timetable.Spec{Cron: "0 0 30 2 *"}, "cron"},
 		{timetable.Spec{Cron: "@every 1h"}, "cron"},
 		{timetable.Spec{Cron: "@reboot"}, "cron"},
+		{timetable.Spec{Cron: "0 0 L * *"}, "cron"},
+		{timetable.Spec{Cron: "0 0 * * FRIL"}, "cron"},
+		{timetable.Spec{Cron: "H H * * *"}, "cron"},
 		{timetable.Spec{Cron: "TZ=UTC 0 0 * * *"}, "cron"},
 		{timetable.Spec{Cron: "@daily", Zone: "Mars/Olympus"}, "tz"},
 		{timetable.Spec{Cron: "@daily", Zone: "Local"}, "tz"},
@@ -187,6 +191,9 @@ func TestFaults(t *testing.T) {
 		var f *timetable.KeyError
 		if !errors.As(err, &f) || f.Key != c.key {
 			t.Errorf("%+v: %v, want a fault of %s", c.spec, err, c.key)
+		}
+		if err != nil && (strings.Contains(err.Error(), "strconv") || strings.Contains(err.Error(), "option")) {
+			t.Errorf("%+v: %v: that is nothing that people know", c.spec, err)
 		}
 	}
 }

@@ -3908,6 +3908,8 @@ export interface components {
             fields?: {
                 [key: string]: unknown;
             };
+            /** Format: date-time */
+            gone_at?: string;
             key: string;
             lang?: string;
             /** Format: double */
