@@ -1,8 +1,10 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -14,10 +16,37 @@ func checkPatterns(key string, patterns []string) (errs []error) {
 		if p == "" {
 			errs = append(errs, &KeyError{at, `"": an empty pattern matches every URL; leave it out, or write .*`})
 		} else if _, err := regexp.Compile(p); err != nil {
-			errs = append(errs, &KeyError{at, fmt.Sprintf("pattern %q: %v", p, err)})
+			errs = append(errs, &KeyError{at, fmt.Sprintf("pattern %q: %v%s", p, err, ifGlob(p, err))})
 		}
 	}
 	return errs
+}
+
+// ifGlob says what was probably meant by a pattern that is none, since * repeats what stands before it.
+func ifGlob(pattern string, err error) string {
+	var e *syntax.Error
+	if !errors.As(err, &e) || e.Code != syntax.ErrMissingRepeatArgument && e.Code != syntax.ErrInvalidRepeatOp ||
+		!strings.Contains(pattern, "*") {
+		return ""
+	}
+	return "; it is a regular expression: did you mean " + ofGlob(pattern) + "?"
+}
+
+// ofGlob is the regular expression that means what a pattern of file names does.
+func ofGlob(pattern string) string {
+	return strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*").Replace(regexp.QuoteMeta(pattern))
+}
+
+// globNotices tells of patterns that can be read as regular expressions and were probably meant as patterns of file
+// names: in /docs/*.html the slash is repeated, so that it matches hardly anything.
+func globNotices(key string, patterns []string) (list []string) {
+	for _, p := range patterns {
+		if strings.Contains(p, "/*.") {
+			list = append(list, fmt.Sprintf("%s: %q is a regular expression, in which /* is any number of slashes; "+
+				"did you mean %s?", key, p, ofGlob(p)))
+		}
+	}
+	return list
 }
 
 // topLevelTypes are the registered top-level media types (IANA), and those in use without.

@@ -92,6 +92,7 @@ func (j *Job) SelectsJSON(media string) bool {
 
 // Notices tell, a sentence each, what follows from the job that whoever wrote it may not expect.
 func (j *Job) Notices() (list []string) {
+	list = append(globNotices("include", j.Include), globNotices("exclude", j.Exclude)...)
 	for i := range j.Select {
 		p := &j.Select[i]
 		if p.JSONPointer == "" || slices.ContainsFunc(j.MediaTypes, inRange("application/json")) {

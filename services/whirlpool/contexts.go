@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 
@@ -27,13 +28,25 @@ type server struct {
 	Key string `yaml:"key,omitempty" json:"key"`
 }
 
+// settingsDir is the user's directory of settings. Where no variable says where that is, as in a service of systemd,
+// it lies in the home directory that the system knows.
+func settingsDir() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		if u, unknown := user.Current(); unknown == nil && filepath.IsAbs(u.HomeDir) {
+			dir, err = filepath.Join(u.HomeDir, ".config"), nil
+		}
+	}
+	return filepath.Join(dir, "whirlpool"), err
+}
+
 // contextsFile is contexts.yml in the user's directory of settings.
 func contextsFile() (string, error) {
-	dir, err := os.UserConfigDir()
+	dir, err := settingsDir()
 	if err != nil {
 		return "", fmt.Errorf("where contexts are kept: %w: set XDG_CONFIG_HOME", err)
 	}
-	return filepath.Join(dir, "whirlpool", "contexts.yml"), nil
+	return filepath.Join(dir, "contexts.yml"), nil
 }
 
 func readContexts() (*contexts, error) {

@@ -64,11 +64,11 @@ func (p *pluginFlags) directory() (string, error) {
 	if dir := cmp.Or(p.dir, os.Getenv(pluginsEnv)); dir != "" {
 		return dir, nil
 	}
-	dir, err := os.UserConfigDir()
+	dir, err := settingsDir()
 	if err != nil {
 		return "", fmt.Errorf("where plug-ins are kept: %w: give --plugins", err)
 	}
-	return filepath.Join(dir, "whirlpool", "plugins"), nil
+	return filepath.Join(dir, "plugins"), nil
 }
 
 // open opens the repository.

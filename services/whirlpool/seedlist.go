@@ -58,13 +58,14 @@ func (f *seedFlags) named(args []string) (rest []string, err error) {
 var notDirectories = []string{".csv", ".json", ".jsonl", ".ndjson", ".xml", ".parquet", ".txt", ".warc", ".warc.gz",
 	".wacz", ".zip", ".html"}
 
-// checkOut refuses a directory that is not there and called as a file is: it was probably meant to be one.
+// checkOut refuses a file, and a directory that is not there and called as a file is: it was probably meant to be one.
 func checkOut(out string) error {
-	name := strings.ToLower(out)
-	if !slices.ContainsFunc(notDirectories, func(end string) bool { return strings.HasSuffix(name, end) }) {
-		return nil
+	info, err := os.Stat(out)
+	if err == nil && !info.IsDir() {
+		return usage("-o %s is a file, and the crawl wants a directory; -o - writes records to standard output", out)
 	}
-	if _, err := os.Stat(out); err == nil {
+	name := strings.ToLower(out)
+	if err == nil || !slices.ContainsFunc(notDirectories, func(end string) bool { return strings.HasSuffix(name, end) }) {
 		return nil
 	}
 	return usage("-o %s: the crawl wants a directory, and this is called as a file is. Afterwards "+

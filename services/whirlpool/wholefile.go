@@ -29,6 +29,9 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 		return errors.Join(write(f), f.Close())
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.part")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no directory %s: make it first", filepath.Dir(to))
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,5 +73,14 @@ func TestExportIntoADirectorySaysSo(t *testing.T) {
 	if r := whirlpool(t, "export", "-o", crawled(t), dir); r.exit != exitFailure ||
 		!strings.Contains(r.stderr, dir+": it is a directory") {
 		t.Errorf("exit status %d, %s", r.exit, r.stderr)
+	}
+}
+
+// A directory that is missing is named, and not the temporary file in it.
+func TestAnExportIntoNoDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	err := writeFile(filepath.Join(dir, "x.csv"), func(io.Writer) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "there is no directory "+dir) || strings.Contains(err.Error(), ".part") {
+		t.Errorf("error %v", err)
 	}
 }
