@@ -30,14 +30,15 @@ const (
 //  2. microdata, then RDFa, by the same rule;
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
-//  4. elements of the text: a link with rel=author; a time, abbr or span element that is marked as the date of
-//     publication or change, and for publication at last the first time element there is.
+//  4. elements of the text: a link with rel=author; what is marked as the author's name, if there is one such name; a
+//     time, abbr or span element that is marked as the date of publication or change, and for publication at last the
+//     first time element there is.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
 func (d *Data) Facts() Facts {
 	nodes := d.nodes()
 	f := Facts{
-		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", ")),
+		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", "), d.named()),
 		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
 		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
 	}
@@ -209,23 +210,6 @@ func (d *Data) names(v any, depth int) (names []string) {
 		return d.names(append([]any(nil), list[:min(len(list), 1)]...), depth+1)
 	}
 	return names
-}
-
-// byline is the name in a text such as "By <a href=…>Ann</a>".
-func byline(s string) string {
-	for {
-		before, rest, found := strings.Cut(s, "<")
-		_, after, closed := strings.Cut(rest, ">")
-		if !found || !closed {
-			break
-		}
-		s = before + after
-	}
-	s = fold(s)
-	if len(s) > 3 && strings.EqualFold(s[:3], "by ") {
-		s = s[3:]
-	}
-	return s
 }
 
 func isLink(s string) bool {

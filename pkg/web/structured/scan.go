@@ -15,8 +15,10 @@ type scan struct {
 	scripts int  // bytes of JSON-LD
 	items   bool // there is microdata or RDFa
 	ldNext  bool // the next text is JSON-LD
+	unseen  bool // the next text is a script's or a style sheet's
 	author  bool // within a link with rel=author
 	name    []byte
+	mark    mark
 	metas   int
 }
 
@@ -34,6 +36,7 @@ func (s *scan) run(doc []byte) bool {
 			if s.Tag() == htmlscan.A {
 				s.endAuthor()
 			}
+			s.endMark(s.Tag())
 		default:
 			return s.items
 		}
@@ -41,12 +44,14 @@ func (s *scan) run(doc []byte) bool {
 }
 
 func (s *scan) onStart(t htmlscan.Tag) {
-	s.ldNext = false
+	s.ldNext, s.unseen = false, false
+	s.onMark(t)
 	switch t {
 	case htmlscan.Meta:
 		s.onMeta()
-	case htmlscan.Script:
-		s.ldNext = isLD(s.attr("type"))
+	case htmlscan.Script, htmlscan.Style:
+		s.ldNext = t == htmlscan.Script && isLD(s.attr("type"))
+		s.unseen = true
 		return
 	case htmlscan.A:
 		s.endAuthor()
@@ -83,6 +88,10 @@ func isLD(typ string) bool {
 
 func (s *scan) onText() {
 	raw, escaped := s.Text()
+	if !s.unseen {
+		s.addMark(raw, escaped)
+	}
+	s.unseen = false
 	switch {
 	case s.ldNext:
 		s.ldNext = false

@@ -56,6 +56,7 @@ type Data struct {
 
 	times   []timeElement
 	authors []string // texts of rel=author
+	marked  []string // names in elements that are marked as the author's
 	budget  budget
 }
 

@@ -128,6 +128,15 @@ func TestFacts(t *testing.T) {
 		"dates of programs": {`<meta property="og:updated_time" content=1072986501><meta name=pubdate content="Thu Jan 01 ` +
 			`2004 09:00:00 GMT+0100 (CET)">`, "", day("2004-01-01").Add(8 * time.Hour),
 			day("2004-01-01").Add(19*time.Hour + 48*time.Minute + 21*time.Second)},
+		"a byline": {`<h1>T</h1><div class="byline">By <a class="author x" href=/a>Ann <b>Bee</b></a> | May 6, 2024</div>` +
+			`<div class="post"><div class=author>ANN BEE</div></div>`, "Ann Bee", time.Time{}, time.Time{}},
+		"a property beside items": {`<p itemprop="author name">Von Ann&#160;Bee — The Paper</p><img class=author alt=x>`, "Ann Bee",
+			time.Time{}, time.Time{}},
+		"a byline that is more": {`<div class=author>By Ann on 6 May 2024</div><p class=byline>` + strings.Repeat("word ", 60) +
+			`</p><span class=author><script>var x="Bo"</script></span>`, "", time.Time{}, time.Time{}},
+		"many authors":           {`<li><b class=author>Ann</b><li><b class=author>Bo</b>`, "", time.Time{}, time.Time{}},
+		"a link before a byline": {`<i class=author>Ann</i><a rel=author>Bo</a>`, "Bo", time.Time{}, time.Time{}},
+		"a noble name":           {ld(`{"@type":"Article","author":"von Trapp"}`), "von Trapp", time.Time{}, time.Time{}},
 		"two days": {`<meta name=pubdate content=1/2/2004><meta name=date content=13/2/2004>`, "", day("2004-02-13"),
 			time.Time{}},
 		"a span": {`<span class="date published time" title="2015-04-04T10:00:00+00:00">April 4</span><span class=updated
