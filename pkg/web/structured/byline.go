@@ -1,19 +1,21 @@
 package structured
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/htmlscan"
 )
 
-// mark is an element that is marked as the author's name, while it is read. One within it takes its place: a byline
-// holds more than the name.
+// mark is an element that is marked as the author's name or as the date, while it is read. One within it takes its
+// place: a byline holds more than the name.
 type mark struct {
 	open  bool
-	ended bool // comments have begun: names are those of readers
 	tag   htmlscan.Tag
 	depth int // elements of the same tag within it
 	text  []byte
@@ -41,29 +43,56 @@ var commentClasses = map[string]bool{"comment": true, "comments": true, "comment
 
 // onMark begins to read an element that is marked, or notes one within it.
 func (s *scan) onMark(t htmlscan.Tag) {
-	if s.mark.ended {
+	if s.comments {
 		return
 	}
-	marked, scope := false, false
+	named, dated, scope := false, false, false
+	isTime := t == htmlscan.Other && strings.EqualFold(string(s.Name()), "time")
+	untold := isTime // what a time element shows is its date, unless an attribute says it
 	for i := range s.Attrs() {
 		switch name, val := s.Attr(i); string(name) {
 		case "itemscope":
 			scope = true
+		case "datetime":
+			untold = false
 		case "itemprop":
-			marked = marked || hasWord(string(val), "author")
+			named = named || hasWord(string(val), "author")
 		case "class", "id":
 			for class := range strings.FieldsSeq(strings.ToLower(string(val[:min(len(val), maxName)]))) {
-				marked = marked || markedClasses[class] && string(name) == "class"
-				s.mark.ended = s.mark.ended || commentClasses[class]
+				named = named || markedClasses[class] && string(name) == "class"
+				dated = dated || dateClass(class) && string(name) == "class"
+				s.comments = s.comments || commentClasses[class]
 			}
 		}
 	}
+	s.name.begin(t, named && !scope && holdsName(t))
+	s.date.begin(t, untold || dated && holdsName(t))
+}
+
+// begin begins to read an element if it is marked, or notes one within that which is read.
+func (m *mark) begin(t htmlscan.Tag, marked bool) {
 	switch {
-	case marked && !scope && holdsName(t):
-		s.mark = mark{open: true, ended: s.mark.ended, tag: t, text: s.mark.text[:0]}
-	case s.mark.open && t == s.mark.tag:
-		s.mark.depth++
+	case marked:
+		*m = mark{open: true, tag: t, text: m.text[:0]}
+	case m.open && t == m.tag:
+		m.depth++
 	}
+}
+
+// dateEndings end the classes that mark the date of what is shown: "date", "post-date", "entry_published".
+var dateEndings = [...]string{"date", "datum", "fecha", "published", "pubdate", "timestamp", "posted-on", "created",
+	"date-header", "dateline", "published-at", "publish-time"}
+
+// dateClass reports whether a class marks the date of what is shown, and not of a change, of an event or of today.
+func dateClass(class string) bool {
+	for _, end := range dateEndings {
+		before, ok := strings.CutSuffix(class, end)
+		if ok && (before == "" || strings.IndexByte("-_", before[len(before)-1]) >= 0) {
+			return !strings.Contains(before, "up") && !strings.Contains(before, "event") &&
+				!strings.Contains(before, "current")
+		}
+	}
+	return false
 }
 
 // holdsName reports whether such an element may hold a name, and has an end tag.
@@ -77,32 +106,67 @@ func holdsName(t htmlscan.Tag) bool {
 	return false
 }
 
-// addMark adds a text to the element that is read.
-func (s *scan) addMark(raw []byte, escaped bool) {
-	if !s.mark.open || len(s.mark.text) > maxMarkText {
+// add adds a text to the element that is read.
+func (m *mark) add(raw []byte, escaped bool) {
+	if !m.open || len(m.text) > maxMarkText {
 		return
 	}
 	raw = raw[:min(len(raw), maxMarkText+1)]
 	if escaped {
 		raw = htmlscan.Value(raw)
 	}
-	s.mark.text = append(append(s.mark.text, raw...), ' ')
+	m.text = append(append(m.text, raw...), ' ')
 }
 
-// endMark ends the element that is read.
-func (s *scan) endMark(t htmlscan.Tag) {
+// end ends the element that is read, and returns its text; "" where another has ended.
+func (m *mark) end(t htmlscan.Tag) string {
 	switch {
-	case !s.mark.open || t != s.mark.tag:
-		return
-	case s.mark.depth > 0:
-		s.mark.depth--
-		return
+	case !m.open || t != m.tag:
+		return ""
+	case m.depth > 0:
+		m.depth--
+		return ""
 	}
-	s.mark.open = false
-	if name := nameIn(string(s.mark.text)); name != "" && len(s.data.marked) < maxMarked &&
-		!slices.ContainsFunc(s.data.marked, func(m string) bool { return strings.EqualFold(m, name) }) {
-		s.data.marked = append(s.data.marked, name)
+	m.open = false
+	if len(m.text) > maxMarkText {
+		return ""
 	}
+	return string(m.text)
+}
+
+// endMarks takes what has been read of an element that ends.
+func (s *scan) endMarks(t htmlscan.Tag) {
+	d := s.data
+	if name := nameIn(s.name.end(t)); name != "" && len(d.marked) < maxMarked &&
+		!slices.ContainsFunc(d.marked, func(m string) bool { return strings.EqualFold(m, name) }) {
+		d.marked = append(d.marked, name)
+	}
+	if text := s.date.end(t); text != "" && len(d.dated) < maxMarked {
+		if at, ok := dates.Find(text); ok {
+			d.dated = append(d.dated, at)
+		}
+	}
+}
+
+// shown is the first date that is marked as such in the text.
+func (d *Data) shown() time.Time {
+	for _, at := range d.dated {
+		if at = at.UTC(); inBounds(at) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+var pathDate = regexp.MustCompile(`/((?:19|20)\d\d)[/-](\d\d)[/-](\d\d)(?:[/_-]|$)`)
+
+// dateOfPath is the day that the path of a URL names, as those of most blogs and many papers do.
+func dateOfPath(path string) time.Time {
+	m := pathDate.FindStringSubmatch(path)
+	if m == nil {
+		return time.Time{}
+	}
+	return parseDate(m[1] + "-" + m[2] + "-" + m[3])
 }
 
 // named is the name that is marked as the author's. A list of posts or comments has several: then it is nobody's page.
@@ -115,9 +179,6 @@ func (d *Data) named() string {
 
 // nameIn is the name that a text consists of; "" where it is none.
 func nameIn(text string) string {
-	if len(text) > maxMarkText {
-		return ""
-	}
 	name := byline(text)
 	for _, word := range [...]string{"von ", "par ", "por "} {
 		if len(name) > len(word) && strings.EqualFold(name[:len(word)], word) {

@@ -11,15 +11,16 @@ import (
 // scan is one pass over the tokens of a document.
 type scan struct {
 	htmlscan.Scanner
-	data    *Data
-	scripts int  // bytes of JSON-LD
-	items   bool // there is microdata or RDFa
-	ldNext  bool // the next text is JSON-LD
-	unseen  bool // the next text is a script's or a style sheet's
-	author  bool // within a link with rel=author
-	name    []byte
-	mark    mark
-	metas   int
+	data       *Data
+	scripts    int    // bytes of JSON-LD
+	items      bool   // there is microdata or RDFa
+	ldNext     bool   // the next text is JSON-LD
+	unseen     bool   // the next text is a script's or a style sheet's
+	author     bool   // within a link with rel=author
+	link       []byte // its text
+	name, date mark
+	comments   bool // comments have begun: names and dates are those of readers
+	metas      int
 }
 
 // run reads the document and reports whether it has items of microdata or RDFa.
@@ -36,7 +37,7 @@ func (s *scan) run(doc []byte) bool {
 			if s.Tag() == htmlscan.A {
 				s.endAuthor()
 			}
-			s.endMark(s.Tag())
+			s.endMarks(s.Tag())
 		default:
 			return s.items
 		}
@@ -89,7 +90,8 @@ func isLD(typ string) bool {
 func (s *scan) onText() {
 	raw, escaped := s.Text()
 	if !s.unseen {
-		s.addMark(raw, escaped)
+		s.name.add(raw, escaped)
+		s.date.add(raw, escaped)
 	}
 	s.unseen = false
 	switch {
@@ -101,22 +103,22 @@ func (s *scan) onText() {
 			return
 		}
 		s.data.addJSONLD(raw)
-	case s.author && len(s.name) < maxName:
+	case s.author && len(s.link) < maxName:
 		raw = raw[:min(len(raw), maxName)]
 		if escaped {
 			raw = htmlscan.Value(raw)
 		}
-		s.name = append(s.name, raw...)
+		s.link = append(s.link, raw...)
 	}
 }
 
 func (s *scan) endAuthor() {
 	if s.author && len(s.data.authors) < maxAuthors {
-		if name := fold(string(s.name)); name != "" {
+		if name := fold(string(s.link)); name != "" {
 			s.data.authors = append(s.data.authors, name)
 		}
 	}
-	s.author, s.name = false, s.name[:0]
+	s.author, s.link = false, s.link[:0]
 }
 
 // timeElement is what a time element says, or an abbr or span element that is marked as a date.

@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // Limits of what is taken from a page.
@@ -55,8 +56,9 @@ type Data struct {
 	Cut bool `json:"cut,omitempty"`
 
 	times   []timeElement
-	authors []string // texts of rel=author
-	marked  []string // names in elements that are marked as the author's
+	authors []string    // texts of rel=author
+	marked  []string    // names in elements that are marked as the author's
+	dated   []time.Time // dates in elements that are marked as such
 	budget  budget
 }
 

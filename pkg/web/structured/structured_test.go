@@ -144,7 +144,7 @@ func TestFacts(t *testing.T) {
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
 			time.Date(2020, 5, 6, 8, 0, 0, 0, time.UTC), time.Time{}},
 	} {
-		f := read(c.doc).Facts()
+		f := read(c.doc).Facts("")
 		if f.Author != c.author || !f.Published.Equal(c.published) || !f.Modified.Equal(c.modified) {
 			t.Errorf("%s: got %q %v %v", name, f.Author, f.Published, f.Modified)
 		}
@@ -192,8 +192,24 @@ func check(t *testing.T, d *structured.Data) {
 	if out != "" && (!json.Valid([]byte(out)) || strings.ContainsAny(out, "\n\r")) {
 		t.Errorf("no line of JSON: %.100s", out)
 	}
-	if f := d.Facts(); len(f.Author) > 310 {
+	if f := d.Facts(""); len(f.Author) > 310 {
 		t.Errorf("author of %d bytes", len(f.Author))
+	}
+}
+
+// The day in a page's URL is taken where nothing says another, or only what is marked as no publication.
+func TestDayOfURL(t *testing.T) {
+	for _, c := range []struct{ path, doc, want string }{
+		{"/2018/06/28/title/", "", "2018-06-28T00:00:00Z"}, {"/blog/2018-06-28-title", "", "2018-06-28T00:00:00Z"},
+		{"/a/2018/06/28", "<time datetime=2009-01-01>", "2018-06-28T00:00:00Z"},
+		{"/2018/06/28/x", "<time datetime=2018-06-28T10:00:00Z>", "2018-06-28T10:00:00Z"},
+		{"/2018/06/28/x", "<meta property=article:published_time content=2018-07-01>", "2018-07-01T00:00:00Z"},
+		{"/2018/13/28/x", "", "0001-01-01T00:00:00Z"}, {"/2018/06/x", "", "0001-01-01T00:00:00Z"},
+		{"/x2018/06/28/", "", "0001-01-01T00:00:00Z"}, {"/2018/06/281/", "", "0001-01-01T00:00:00Z"},
+	} {
+		if got := read(c.doc).Facts(c.path).Published.Format(time.RFC3339); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.path, c.doc, got, c.want)
+		}
 	}
 }
 
