@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,7 +47,8 @@ func (s *scan) onMark(t htmlscan.Tag) {
 	if s.comments {
 		return
 	}
-	named, dated, scope := false, false, false
+	var c classes
+	named, scope := false, false
 	isTime := t == htmlscan.Other && strings.EqualFold(string(s.Name()), "time")
 	untold := isTime // what a time element shows is its date, unless an attribute says it
 	for i := range s.Attrs() {
@@ -57,16 +59,42 @@ func (s *scan) onMark(t htmlscan.Tag) {
 			untold = false
 		case "itemprop":
 			named = named || hasWord(string(val), "author")
-		case "class", "id":
-			for class := range strings.FieldsSeq(strings.ToLower(string(val[:min(len(val), maxName)]))) {
-				named = named || markedClasses[class] && string(name) == "class"
-				dated = dated || dateClass(class) && string(name) == "class"
-				s.comments = s.comments || commentClasses[class]
-			}
+		case "class":
+			c.read(val)
+		case "id":
+			var id classes
+			id.read(val)
+			c.comments = c.comments || id.comments
 		}
 	}
-	s.name.begin(t, named && !scope && holdsName(t))
-	s.date.begin(t, untold || dated && holdsName(t))
+	s.comments = c.comments
+	s.name.begin(t, (named || c.named) && !scope && holdsName(t))
+	s.date.begin(t, untold || c.dated && holdsName(t))
+}
+
+// classes are what the class of an element says.
+type classes struct{ named, dated, comments bool }
+
+// maxClass is the length of the longest class that says anything.
+const maxClass = 40
+
+func (c *classes) read(val []byte) {
+	for class := range bytes.FieldsSeq(val[:min(len(val), maxName)]) {
+		if len(class) > maxClass {
+			continue
+		}
+		var buf [maxClass]byte
+		lower := buf[:0]
+		for _, b := range class {
+			if 'A' <= b && b <= 'Z' {
+				b |= 0x20
+			}
+			lower = append(lower, b)
+		}
+		c.named = c.named || markedClasses[string(lower)]
+		c.dated = c.dated || dateClass(lower)
+		c.comments = c.comments || commentClasses[string(lower)]
+	}
 }
 
 // begin begins to read an element if it is marked, or notes one within that which is read.
@@ -84,13 +112,18 @@ var dateEndings = [...]string{"date", "datum", "fecha", "published", "pubdate", 
 	"date-header", "dateline", "published-at", "publish-time"}
 
 // dateClass reports whether a class marks the date of what is shown, and not of a change, of an event or of today.
-func dateClass(class string) bool {
+func dateClass(class []byte) bool {
 	for _, end := range dateEndings {
-		before, ok := strings.CutSuffix(class, end)
-		if ok && (before == "" || strings.IndexByte("-_", before[len(before)-1]) >= 0) {
-			return !strings.Contains(before, "up") && !strings.Contains(before, "event") &&
-				!strings.Contains(before, "current")
+		n := len(class) - len(end)
+		if n < 0 || string(class[n:]) != end || n > 0 && class[n-1] != '-' && class[n-1] != '_' {
+			continue
 		}
+		for _, word := range [...]string{"up", "event", "current"} {
+			if bytes.Contains(class[:n], []byte(word)) {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }
