@@ -1,12 +1,14 @@
 package fetcher
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 )
 
 // class is what a status means to the crawler.
@@ -84,25 +86,35 @@ func (c class) settle(out *crawl.Outcome) {
 
 // retryAfter reads Retry-After (RFC 9110, section 10.2.3), seconds or a date, as a time from now between 0 and limit; 0
 // where there is none or it cannot be read. A date is compared with the server's own Date, so that its clock may be
-// wrong.
+// wrong. Servers write fractions and units of seconds, Unix time and other dates, too.
 func retryAfter(h http.Header, now time.Time, limit time.Duration) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if value == "" {
 		return 0
 	}
-	if strings.Trim(value, "0123456789") == "" {
-		seconds, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || seconds > int64(limit/time.Second) {
-			return limit
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
+	seconds, counted := retrySeconds(value)
+	at, dated := dates.ParseMarkup(value)
+	switch {
+	case counted && (seconds < unixFrom || !dated):
+		return time.Duration(min(math.Ceil(seconds), float64(limit/time.Second)) * float64(time.Second))
+	case !dated:
 		return 0
 	}
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
 	}
 	return min(max(at.Sub(now), 0), limit)
+}
+
+// unixFrom is from when on a number of seconds is a time since 1970: nobody means thirty years.
+const unixFrom = 1e9
+
+// retrySeconds reads "120", "1.5" and "30s".
+func retrySeconds(value string) (float64, bool) {
+	number := strings.TrimRight(strings.ToLower(value), " seconds")
+	if strings.Trim(number, "0123456789.") != "" {
+		return 0, false
+	}
+	seconds, err := strconv.ParseFloat(number, 64)
+	return seconds, err == nil || math.IsInf(seconds, 1)
 }

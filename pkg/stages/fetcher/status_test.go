@@ -14,7 +14,10 @@ func TestRetryAfterForms(t *testing.T) {
 		value, date string
 		want        time.Duration
 	}{
-		{"", "", 0}, {"0", "", 0}, {"120", "", 2 * time.Minute}, {" 7 ", "", 7 * time.Second}, {"-5", "", 0}, {"1.5", "", 0},
+		{"", "", 0}, {"0", "", 0}, {"120", "", 2 * time.Minute}, {" 7 ", "", 7 * time.Second}, {"-5", "", 0},
+		{"1.5", "", 2 * time.Second}, {"30s", "", 30 * time.Second}, {"30 seconds", "", 30 * time.Second}, {"1.2.3", "", 0},
+		{"1767323105", "", time.Minute}, {"10000000000000000", "", 24 * time.Hour}, {"1000", "", 1000 * time.Second},
+		{"2026-01-02T03:05:05Z", "", time.Minute}, {"Fri, 02 Jan 2026 04:05:05 +0100", "", time.Minute},
 		{"soon", "", 0}, {"86401", "", 24 * time.Hour}, {"99999999999999999999", "", 24 * time.Hour},
 		{"9223372036854775807", "", 24 * time.Hour},
 		{"Fri, 02 Jan 2026 03:05:05 GMT", "", time.Minute},

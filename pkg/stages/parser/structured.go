@@ -10,7 +10,7 @@ import (
 // addStructured collects what a document in UTF-8 says to programs.
 func (p *pass) addStructured(doc []byte, page weburl.URL, enc encoding.Encoding) {
 	d := structured.Read(doc, newResolver(page, p.base, enc).shown)
-	facts := d.Facts()
+	facts := d.Facts(page.Path())
 	r := p.out
 	r.Structured, r.Author, r.Published, r.Modified = d.JSON(), facts.Author, facts.Published, facts.Modified
 	if d.Cut {

@@ -95,6 +95,26 @@ func TestMarkup(t *testing.T) {
 	}
 }
 
+func TestFind(t *testing.T) {
+	for s, want := range map[string]string{
+		"Posted on 6 May 2024 by Ann": "2024-05-06T00:00:00Z", "Datum: 22.12.2012, Rubrik: USA": "2012-12-22T00:00:00Z",
+		"(18.01.2018) Deutschlands": "2018-01-18T00:00:00Z", "Donnerstag, 15.2.2018, 19:51 &gt;": "2018-02-15T19:51:00Z",
+		"am 24. Juli 2017 - 18:55 | x": "2017-07-24T18:55:00Z", "2 of 3, May 2017": "",
+		"Vol. 12, May 2024": "", "Sept. 6, 2024, 10:05": "2024-09-06T10:05:00Z",
+		"12 comments":      "",
+		"2017":             "",
+		"from 5/6/2017 on": "", "20170101": "", "": "", "x": "", strings.Repeat("x ", 100) + "6 May 2024": "",
+	} {
+		got := ""
+		if at, ok := Find(s); ok {
+			got = at.Format(form)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"2004-01-01T19:48:21,1+01:00[x]", "Thu Jan 01 19:48:21 CET 2004", "2004-W01-4", "1h", "5年",
 		"/date(1)/", "1:u", "2004-t1234", "--2004", "1.1.2004 9.05"} {

@@ -30,17 +30,19 @@ const (
 //  2. microdata, then RDFa, by the same rule;
 //  3. meta elements: article:published_time and its kin, then those of libraries (citation_, dcterms, dc), then author
 //     and date;
-//  4. elements of the text: a link with rel=author, then an element whose class says that it names the author; a
-//     time, abbr or span element that is marked as the date of publication or change, and for publication at last the
-//     first time element there is.
+//  4. elements of the text: a link with rel=author; what is marked as the author's name, if there is one such name; a
+//     time, abbr or span element that is marked as the date of publication or change;
+//  5. for publication at last the first time element there is, or what a class marks as a date, unless the path of the
+//     page's URL names another day.
 //
 // A date that cannot be read, or lies before 1900 or after 2100, is none: the next place is asked.
-func (d *Data) Facts() Facts {
+func (d *Data) Facts(path string) Facts {
 	nodes := d.nodes()
 	f := Facts{
-		Author:    firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", "), d.byline),
-		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(true)),
-		Modified:  firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(false)),
+		Author: firstText(authorOf(nodes, d), d.metaText(authorMetas), strings.Join(d.authors, ", "), d.named()),
+		Published: firstDate(dateOf(nodes, publishedKeys), d.metaDate(publishedMetas), d.timeOf(publishedWords, true),
+			d.unmarked(path)),
+		Modified: firstDate(dateOf(nodes, modifiedKeys), d.metaDate(modifiedMetas), d.timeOf(modifiedWords, false)),
 	}
 	if strings.Contains(f.Author, "&") {
 		f.Author = html.UnescapeString(f.Author) // in scripts references are none, but many sites write them
@@ -212,23 +214,6 @@ func (d *Data) names(v any, depth int) (names []string) {
 	return names
 }
 
-// byline is the name in a text such as "By <a href=…>Ann</a>".
-func byline(s string) string {
-	for {
-		before, rest, found := strings.Cut(s, "<")
-		_, after, closed := strings.Cut(rest, ">")
-		if !found || !closed {
-			break
-		}
-		s = before + after
-	}
-	s = fold(s)
-	if len(s) > 3 && strings.EqualFold(s[:3], "by ") {
-		s = s[3:]
-	}
-	return s
-}
-
 func isLink(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
@@ -294,12 +279,14 @@ func (d *Data) metaDate(names []string) (at time.Time) {
 	return at
 }
 
+// Words of the classes that mark time elements.
+var (
+	publishedWords = []string{"published", "pubdate", "datecreated"}
+	modifiedWords  = []string{"modified", "updated"}
+)
+
 // timeOf is the date of a time element that is marked as that of publication, or of change.
-func (d *Data) timeOf(published bool) time.Time {
-	words := []string{"modified", "updated"}
-	if published {
-		words = []string{"published", "pubdate", "datecreated"}
-	}
+func (d *Data) timeOf(words []string, published bool) time.Time {
 	for _, t := range d.times {
 		marked := published && t.pubdate
 		for _, w := range words {
@@ -309,13 +296,28 @@ func (d *Data) timeOf(published bool) time.Time {
 			return at
 		}
 	}
+	return time.Time{}
+}
+
+// unmarked is what may be taken for the date of publication where nothing says it: that of the first time element, or
+// the first one that is shown as a date; the day in the page's URL where it is another.
+func (d *Data) unmarked(path string) (at time.Time) {
 	for _, t := range d.times {
-		other := strings.Contains(t.class, "modified") || strings.Contains(t.class, "updated")
-		if at := parseDate(t.at); published && !other && !at.IsZero() {
-			return at
+		if strings.Contains(t.class, "modified") || strings.Contains(t.class, "updated") {
+			continue
+		}
+		if at = parseDate(t.at); !at.IsZero() {
+			break
 		}
 	}
-	return time.Time{}
+	if at.IsZero() {
+		at = d.shown()
+	}
+	day := dateOfPath(path)
+	if at.IsZero() || !day.IsZero() && at.Sub(day).Abs() > 48*time.Hour {
+		return day
+	}
+	return at
 }
 
 func firstText(list ...string) string {
@@ -345,18 +347,14 @@ func parseDate(s string) time.Time {
 		strings.Trim(number, "0123456789") == "" {
 		s = date // Hacker News writes seconds since 1970 behind it
 	}
-	if t, ok := dates.ParseMarkup(s); ok {
-		return believable(t)
-	}
-	return time.Time{}
-}
-
-func believable(t time.Time) time.Time {
-	if t.Year() < 1900 || t.Year() > 2100 {
+	t, ok := dates.ParseMarkup(s)
+	if t = t.UTC(); !ok || !inBounds(t) {
 		return time.Time{}
 	}
-	return t.UTC().Truncate(time.Millisecond)
+	return t.Truncate(time.Millisecond)
 }
+
+func inBounds(t time.Time) bool { return t.Year() >= 1900 && t.Year() <= 2100 }
 
 func sortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))

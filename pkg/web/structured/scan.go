@@ -11,16 +11,16 @@ import (
 // scan is one pass over the tokens of a document.
 type scan struct {
 	htmlscan.Scanner
-	data    *Data
-	scripts int          // bytes of JSON-LD
-	items   bool         // there is microdata or RDFa
-	ldNext  bool         // the next text is JSON-LD
-	author  bool         // within a link with rel=author
-	by      htmlscan.Tag // of the element that names an author by its class; zero: none is open
-	timed   bool         // within a time element that has no attribute for its date
-	clock   []byte       // its text
-	name    []byte
-	metas   int
+	data       *Data
+	scripts    int    // bytes of JSON-LD
+	items      bool   // there is microdata or RDFa
+	ldNext     bool   // the next text is JSON-LD
+	unseen     bool   // the next text is a script's or a style sheet's
+	author     bool   // within a link with rel=author
+	link       []byte // its text
+	name, date mark
+	comments   bool // comments have begun: names and dates are those of readers
+	metas      int
 }
 
 // run reads the document and reports whether it has items of microdata or RDFa.
@@ -33,36 +33,30 @@ func (s *scan) run(doc []byte) bool {
 		case htmlscan.StartTag:
 			s.onStart(s.Tag())
 		case htmlscan.EndTag:
-			s.onEnd(s.Tag())
+			s.ldNext = false
+			if s.Tag() == htmlscan.A {
+				s.endAuthor()
+			}
+			s.endMarks(s.Tag())
 		default:
 			return s.items
 		}
 	}
 }
 
-func (s *scan) onEnd(t htmlscan.Tag) {
-	s.ldNext = false
-	if t == htmlscan.A || s.by != 0 && t == s.by {
-		s.endAuthor()
-	}
-	if s.timed && t == htmlscan.Other && strings.EqualFold(string(s.Name()), "time") {
-		s.timed = false
-		if n := len(s.data.times); n > 0 && len(s.clock) <= maxName {
-			s.data.times[n-1].at = fold(string(s.clock))
-		}
-	}
-}
-
 func (s *scan) onStart(t htmlscan.Tag) {
-	s.ldNext = false
+	s.ldNext, s.unseen = false, false
+	s.onMark(t)
 	switch t {
 	case htmlscan.Meta:
 		s.onMeta()
-	case htmlscan.Script:
-		s.ldNext = isLD(s.attr("type"))
+	case htmlscan.Script, htmlscan.Style:
+		s.ldNext = t == htmlscan.Script && isLD(s.attr("type"))
+		s.unseen = true
 		return
 	case htmlscan.A:
-		s.onAnchor()
+		s.endAuthor()
+		s.author = hasWord(s.attr("rel"), "author")
 	case htmlscan.Other:
 		if strings.EqualFold(string(s.Name()), "time") {
 			s.onTime("datetime")
@@ -71,45 +65,10 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		if s.Attrs() > 1 {
 			s.onTime("title")
 		}
-		s.onByline(t)
 	}
 	for i := range s.Attrs() {
 		if n, _ := s.Attr(i); !s.items && (string(n) == "itemscope" || string(n) == "typeof") {
 			s.items = true
-		}
-	}
-}
-
-// onAnchor looks whether a link names the author.
-func (s *scan) onAnchor() {
-	if s.by == 0 {
-		s.endAuthor()
-	}
-	if s.Attrs() < 2 { // most links have no attribute but href
-		return
-	}
-	if hasWord(s.attr("rel"), "author") {
-		s.endAuthor()
-		s.author = true
-		return
-	}
-	s.onByline(htmlscan.A)
-}
-
-// onByline looks whether a class says that the element names the author. The first such element counts.
-func (s *scan) onByline(t htmlscan.Tag) {
-	if s.by != 0 || s.author || s.data.byline != "" || s.Attrs() == 0 {
-		return
-	}
-	for word := range strings.FieldsSeq(s.attr("class")) {
-		switch strings.ToLower(word) {
-		case "p-author", "author-name", "author__name", "byline-name", "byline__name", "post-author-name", "authorname",
-			"article-author-name", "entry-author-name", "hnuser", "bigusername":
-			s.by = t
-		case "author":
-			if t == htmlscan.A {
-				s.by = t
-			}
 		}
 	}
 }
@@ -130,6 +89,11 @@ func isLD(typ string) bool {
 
 func (s *scan) onText() {
 	raw, escaped := s.Text()
+	if !s.unseen {
+		s.name.add(raw, escaped)
+		s.date.add(raw, escaped)
+	}
+	s.unseen = false
 	switch {
 	case s.ldNext:
 		s.ldNext = false
@@ -139,30 +103,22 @@ func (s *scan) onText() {
 			return
 		}
 		s.data.addJSONLD(raw)
-	case s.timed && len(s.clock) <= maxName:
-		s.clock = append(s.clock, raw[:min(len(raw), maxName)]...)
-	case (s.author || s.by != 0) && len(s.name) < maxName:
+	case s.author && len(s.link) < maxName:
 		raw = raw[:min(len(raw), maxName)]
 		if escaped {
 			raw = htmlscan.Value(raw)
 		}
-		s.name = append(s.name, raw...)
+		s.link = append(s.link, raw...)
 	}
 }
 
-// maxByline is how many bytes the name of an author has at most that its class alone tells.
-const maxByline = 100
-
 func (s *scan) endAuthor() {
-	name := fold(string(s.name))
-	switch {
-	case name == "":
-	case s.author && len(s.data.authors) < maxAuthors:
-		s.data.authors = append(s.data.authors, name)
-	case s.by != 0 && len(name) <= maxByline:
-		s.data.byline = strings.TrimPrefix(strings.TrimPrefix(name, "By "), "by ")
+	if s.author && len(s.data.authors) < maxAuthors {
+		if name := fold(string(s.link)); name != "" {
+			s.data.authors = append(s.data.authors, name)
+		}
 	}
-	s.author, s.by, s.name = false, 0, s.name[:0]
+	s.author, s.link = false, s.link[:0]
 }
 
 // timeElement is what a time element says, or an abbr or span element that is marked as a date.
@@ -182,12 +138,8 @@ func (s *scan) onTime(key string) {
 		t.pubdate = t.pubdate || string(n) == "pubdate"
 	}
 	if key == "title" && !strings.Contains(t.class, "published") && !strings.Contains(t.class, "updated") &&
-		strings.TrimSpace(t.class) != "age" {
+		strings.TrimSpace(t.class) != "age" { // of Hacker News
 		return // an abbreviation like others
-	}
-	if key == "datetime" && t.at == "" { // what it shows is the date
-		s.timed, s.clock = true, s.clock[:0]
-		s.data.times = append(s.data.times, t)
 	}
 	if t.at != "" && len(t.at) <= maxName {
 		s.data.times = append(s.data.times, t)

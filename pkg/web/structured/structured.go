@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // Limits of what is taken from a page.
@@ -55,8 +56,10 @@ type Data struct {
 	Cut bool `json:"cut,omitempty"`
 
 	times   []timeElement
-	authors []string // texts of rel=author
-	byline  string   // the author, by a class alone
+	authors []string    // texts of rel=author
+	marked  []string    // names in elements that are marked as the author's
+	board   bool        // these are of a talk's page
+	dated   []time.Time // dates in elements that are marked as such
 	budget  budget
 }
 

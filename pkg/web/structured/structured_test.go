@@ -106,7 +106,7 @@ func TestFacts(t *testing.T) {
 		"a time element without an attribute": {`<time class=pubdate>6. Mai <b>2024</b></time><time>7. Mai 2024</time>`, "",
 			day("2024-05-06"), time.Time{}},
 		"a written date": {`<meta name=date content="6 de mayo de 2024">`, "", day("2024-05-06"), time.Time{}},
-		"names by class": {`<span class="p-author h-card">By <a href=/>Ann Bee</a></span><a class=author href=/>Bob</a>`,
+		"names by class": {`<span class="p-author h-card">By <a href=/>Ann Bee</a></span><a class=author href=/>Ann Bee</a>`,
 			"Ann Bee", time.Time{}, time.Time{}},
 		"Hacker News": {`<a href=u class=hnuser>ann</a> <span class=age title="2024-05-06T00:00:00 1714953600"><a href=i>2 days` +
 			`</a></span><a class=hnuser href=v>bob</a>`, "ann", day("2024-05-06"), time.Time{}},
@@ -138,6 +138,15 @@ func TestFacts(t *testing.T) {
 		"dates of programs": {`<meta property="og:updated_time" content=1072986501><meta name=pubdate content="Thu Jan 01 ` +
 			`2004 09:00:00 GMT+0100 (CET)">`, "", day("2004-01-01").Add(8 * time.Hour),
 			day("2004-01-01").Add(19*time.Hour + 48*time.Minute + 21*time.Second)},
+		"a byline": {`<h1>T</h1><div class="byline">By <a class="author x" href=/a>Ann <b>Bee</b></a> | May 6, 2024</div>` +
+			`<div class="post"><div class=author>ANN BEE</div></div>`, "Ann Bee", time.Time{}, time.Time{}},
+		"a property beside items": {`<p itemprop="author name">Von Ann&#160;Bee — The Paper</p><img class=author alt=x>`, "Ann Bee",
+			time.Time{}, time.Time{}},
+		"a byline that is more": {`<div class=author>By Ann on 6 May 2024</div><p class=byline>` + strings.Repeat("word ", 60) +
+			`</p><span class=author><script>var x="Bo"</script></span>`, "", time.Time{}, time.Time{}},
+		"many authors":           {`<li><b class=author>Ann</b><li><b class=author>Bo</b>`, "", time.Time{}, time.Time{}},
+		"a link before a byline": {`<i class=author>Ann</i><a rel=author>Bo</a>`, "Bo", time.Time{}, time.Time{}},
+		"a noble name":           {ld(`{"@type":"Article","author":"von Trapp"}`), "von Trapp", time.Time{}, time.Time{}},
 		"two days": {`<meta name=pubdate content=1/2/2004><meta name=date content=13/2/2004>`, "", day("2004-02-13"),
 			time.Time{}},
 		"a span": {`<span class="date published time" title="2015-04-04T10:00:00+00:00">April 4</span><span class=updated
@@ -145,7 +154,7 @@ func TestFacts(t *testing.T) {
 		"a job": {ld(`{"@type":"JobPosting","datePosted":"2020-05-06T10:00:00+02:00"}`), "",
 			time.Date(2020, 5, 6, 8, 0, 0, 0, time.UTC), time.Time{}},
 	} {
-		f := read(c.doc).Facts()
+		f := read(c.doc).Facts("")
 		if f.Author != c.author || !f.Published.Equal(c.published) || !f.Modified.Equal(c.modified) {
 			t.Errorf("%s: got %q %v %v", name, f.Author, f.Published, f.Modified)
 		}
@@ -193,8 +202,24 @@ func check(t *testing.T, d *structured.Data) {
 	if out != "" && (!json.Valid([]byte(out)) || strings.ContainsAny(out, "\n\r")) {
 		t.Errorf("no line of JSON: %.100s", out)
 	}
-	if f := d.Facts(); len(f.Author) > 310 {
+	if f := d.Facts(""); len(f.Author) > 310 {
 		t.Errorf("author of %d bytes", len(f.Author))
+	}
+}
+
+// The day in a page's URL is taken where nothing says another, or only what is marked as no publication.
+func TestDayOfURL(t *testing.T) {
+	for _, c := range []struct{ path, doc, want string }{
+		{"/2018/06/28/title/", "", "2018-06-28T00:00:00Z"}, {"/blog/2018-06-28-title", "", "2018-06-28T00:00:00Z"},
+		{"/a/2018/06/28", "<time datetime=2009-01-01>", "2018-06-28T00:00:00Z"},
+		{"/2018/06/28/x", "<time datetime=2018-06-28T10:00:00Z>", "2018-06-28T10:00:00Z"},
+		{"/2018/06/28/x", "<meta property=article:published_time content=2018-07-01>", "2018-07-01T00:00:00Z"},
+		{"/2018/13/28/x", "", "0001-01-01T00:00:00Z"}, {"/2018/06/x", "", "0001-01-01T00:00:00Z"},
+		{"/x2018/06/28/", "", "0001-01-01T00:00:00Z"}, {"/2018/06/281/", "", "0001-01-01T00:00:00Z"},
+	} {
+		if got := read(c.doc).Facts(c.path).Published.Format(time.RFC3339); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.path, c.doc, got, c.want)
+		}
 	}
 }
 
