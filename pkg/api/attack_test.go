@@ -229,6 +229,20 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 	}
 }
 
+// A key that is missing is named, also where it is called name.
+func TestAKeyThatIsMissingIsNamed(t *testing.T) {
+	w := newWorld(t)
+	for body, want := range map[string]string{
+		`{"role": "user"}`:                        `body: the key \"name\" is missing`,
+		`{"name": "n", "role": "user", "rat": 1}`: `body.rat: there is no such key`,
+	} {
+		if g := w.ask("POST", base+"/api-keys", body); g.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(g.body, want) {
+			t.Errorf("%s: %d %s, want %s", body, g.status, g.body, want)
+		}
+	}
+}
+
 // With a studio beside it the API answers as without.
 func TestTheStudioIsNotBehindTheAPI(t *testing.T) {
 	w := newWorld(t)
