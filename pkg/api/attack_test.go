@@ -218,11 +218,17 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 		{"GET", "/" + base + "/me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "//me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "/executions/../me", http.StatusNotFound, "openapi.yaml"},
+		{"GET", base + "/executions?state=running&state=failed", http.StatusUnprocessableEntity, "query.state: it is there 2"},
+		{"GET", base + "/executions?limit=1&limit=2", http.StatusUnprocessableEntity, "query.limit"},
+		{"GET", base + "/executions?state=running,failed", http.StatusOK, ""},
 		{"GET", base + "/workflows?nonsense=1", http.StatusUnprocessableEntity, "nonsense"},
 	} {
 		g := w.ask(c.method, c.path, "")
-		if g.status != c.status || !strings.Contains(g.body, c.want) ||
-			g.header.Get("Content-Type") != "application/problem+json" {
+		is := "application/problem+json"
+		if c.status == http.StatusOK {
+			is = "application/json"
+		}
+		if g.status != c.status || !strings.Contains(g.body, c.want) || g.header.Get("Content-Type") != is {
 			t.Errorf("%s %s: %d %s %s, want %d with %q", c.method, c.path, g.status, g.header.Get("Content-Type"), g.body,
 				c.status, c.want)
 		}
