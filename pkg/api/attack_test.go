@@ -218,7 +218,7 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 		{"GET", "/" + base + "/me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "//me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "/executions/../me", http.StatusNotFound, "openapi.yaml"},
-		{"GET", base + "/executions?state=running&state=failed", http.StatusUnprocessableEntity, "query.state: it is there 2"},
+		{"GET", base + "/executions?state=running&state=failed", http.StatusUnprocessableEntity, "query.state: it is there"},
 		{"GET", base + "/executions?limit=1&limit=2", http.StatusUnprocessableEntity, "query.limit"},
 		{"GET", base + "/executions?state=running,failed", http.StatusOK, ""},
 		{"GET", base + "/workflows?nonsense=1", http.StatusUnprocessableEntity, "nonsense"},

@@ -75,7 +75,8 @@ func (s *Server) once(ctx huma.Context, next func(huma.Context)) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if n := len(query[name]); n > 1 {
 			_ = huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "validation failed", &huma.ErrorDetail{
-				Location: "query." + name, Message: fmt.Sprintf("it is there %d times: several values have commas between them", n)})
+				Location: "query." + name,
+				Message:  fmt.Sprintf("it is there %d times: several values have commas between them", n)})
 			return
 		}
 	}

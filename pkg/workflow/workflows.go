@@ -121,7 +121,8 @@ func checkTexts(name string, labels map[string]string, text string) error {
 	name = strings.TrimSpace(name)
 	n := utf8.RuneCountInString(name)
 	bad(n > maxName, "name", "the name has %d characters: want at most %d", n, maxName)
-	bad(strings.ContainsFunc(name, unicode.IsControl), "name", "name %.40q: want one line, without control characters", name)
+	bad(strings.ContainsFunc(name, unicode.IsControl), "name",
+		"name %.40q: want one line, without control characters", name)
 	bad(len(labels) > maxLabels, "labels", "there are %d labels: want at most %d", len(labels), maxLabels)
 	for k, v := range labels {
 		bad(k == "" || len(k) > maxLabel || len(v) > maxLabel || strings.Contains(k, "="), "labels",
