@@ -218,13 +218,33 @@ func TestWhatThereIsNotIsAProblem(t *testing.T) {
 		{"GET", "/" + base + "/me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "//me", http.StatusNotFound, "openapi.yaml"},
 		{"GET", base + "/executions/../me", http.StatusNotFound, "openapi.yaml"},
+		{"GET", base + "/executions?state=running&state=failed", http.StatusUnprocessableEntity, "query.state: it is there"},
+		{"GET", base + "/executions?limit=1&limit=2", http.StatusUnprocessableEntity, "query.limit"},
+		{"GET", base + "/executions?state=running,failed", http.StatusOK, ""},
 		{"GET", base + "/workflows?nonsense=1", http.StatusUnprocessableEntity, "nonsense"},
 	} {
 		g := w.ask(c.method, c.path, "")
-		if g.status != c.status || !strings.Contains(g.body, c.want) ||
-			g.header.Get("Content-Type") != "application/problem+json" {
+		is := "application/problem+json"
+		if c.status == http.StatusOK {
+			is = "application/json"
+		}
+		if g.status != c.status || !strings.Contains(g.body, c.want) || g.header.Get("Content-Type") != is {
 			t.Errorf("%s %s: %d %s %s, want %d with %q", c.method, c.path, g.status, g.header.Get("Content-Type"), g.body,
 				c.status, c.want)
+		}
+	}
+}
+
+// A key that is missing is named, also where it is called name.
+func TestAKeyThatIsMissingIsNamed(t *testing.T) {
+	w := newWorld(t)
+	for body, want := range map[string]string{
+		`{"role": "user"}`:                        `body: the key \"name\" is missing`,
+		`{"name": "n", "role": "user", "rat": 1}`: `body.rat: there is no such key`,
+	} {
+		if g := w.ask("POST", base+"/api-keys", body); g.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(g.body, want) {
+			t.Errorf("%s: %d %s, want %s", body, g.status, g.body, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -25,6 +26,9 @@ const problemBase = "https://whirlpool-crawler.org/problems/"
 // Huma's errors and ours have one form, and lists are never null: it has package variables for both.
 func init() {
 	huma.DefaultArrayNullable = false
+	// Huma's own words with the key "name" in them read as if something had no name.
+	validation.MsgExpectedRequiredProperty = "the key %q is missing"
+	validation.MsgUnexpectedProperty = "there is no such key"
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return problem(context.Background(), status, msg, errs...)
 	}

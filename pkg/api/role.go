@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -63,6 +65,22 @@ func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
 			fmt.Sprintf("this needs the role %s, and you are signed in as %s: use a link or key with more rights",
 				need, who.Role))
 	}
+}
+
+// once lets a request pass whose parameters stand in its address once. Of several only the first would count, and who
+// asks for two states would get one without a word.
+func (s *Server) once(ctx huma.Context, next func(huma.Context)) {
+	u := ctx.URL()
+	query := u.Query()
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if n := len(query[name]); n > 1 {
+			_ = huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "validation failed", &huma.ErrorDetail{
+				Location: "query." + name,
+				Message:  fmt.Sprintf("it is there %d times: several values have commas between them", n)})
+			return
+		}
+	}
+	next(ctx)
 }
 
 // timed gives a handler its time.

@@ -53,7 +53,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	s.guard, s.answers = newGuard(s), newAnswers(s)
 	s.hub, s.previews = newHub(ctx, s), newPreviews(ctx, s)
 	s.api = humago.New(s.mux, config())
-	s.api.UseMiddleware(s.checkRole, timed)
+	s.api.UseMiddleware(s.checkRole, s.once, timed)
 	s.routes()
 	s.handler = s.wrap(s.sorted(d.Studio))
 	if d.Workflows != nil {

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,9 +31,9 @@ func chooseIDs(all []report.Letter, ids []string) ([]report.Letter, error) {
 		others := slices.ContainsFunc(match, func(l report.Letter) bool { return l.ID != match[0].ID })
 		switch {
 		case id == "" || len(match) == 0:
-			return nil, fmt.Errorf("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
+			return nil, Misusef("no dead letter has the id %q: `whirlpool replay --list` shows them", id)
 		case others:
-			return nil, fmt.Errorf("%d dead letters have an id that begins with %q: give more of it", len(match), id)
+			return nil, Misusef("%d dead letters have an id that begins with %q: give more of it", len(match), id)
 		case !slices.ContainsFunc(chosen, func(l report.Letter) bool { return l.ID == match[0].ID }):
 			chosen = append(chosen, match...)
 		}

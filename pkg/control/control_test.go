@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,9 @@ func TestByID(t *testing.T) {
 		got, err := ByID(c.topic, c.ids...)(all)
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%q %q: %v, want %q", c.topic, c.ids, err, c.fault)
+		}
+		if misuse := (*Misuse)(nil); err != nil && !errors.As(err, &misuse) {
+			t.Errorf("%q %q: %v is told as a fault of the program", c.topic, c.ids, err)
 		}
 		if len(got) != c.want {
 			t.Errorf("%q %q: %d letters, want %d", c.topic, c.ids, len(got), c.want)

@@ -109,6 +109,17 @@ func TestPagesOfTasksAreAllTasks(t *testing.T) {
 	}
 }
 
+// Hosts have the pages together that their execution has: a file whose type is refused is none.
+func TestPagesOfAHostAreThoseThatAreKept(t *testing.T) {
+	var h hostDelta
+	for _, v := range []crawl.Verdict{crawl.VerdictRefused, crawl.VerdictDone, crawl.VerdictRetry} {
+		h.add(&crawl.LogLine{Kind: crawl.KindPage, Verdict: v, Status: 200})
+	}
+	if h.pages != 1 || h.requests != 3 || h.classes[2] != 3 {
+		t.Errorf("%+v", h)
+	}
+}
+
 func TestHosts(t *testing.T) {
 	w := newWorld(t)
 	w.site("s-1")

@@ -24,7 +24,7 @@ func (h *hostDelta) add(l *crawl.LogLine) {
 	h.requests++
 	h.bytes += l.Bytes
 	h.classes[classOf(l.Status)]++
-	if l.Kind == crawl.KindPage && l.Status/100 == 2 {
+	if l.Kind == crawl.KindPage && l.Status/100 == 2 && l.Verdict == crawl.VerdictDone {
 		h.pages++
 	}
 	h.last = max(h.last, l.At.UnixMilli())

@@ -191,7 +191,7 @@ func (x *index) load(ctx context.Context) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.done = x.log.off + x.pages.off
+	x.done, x.state.Share = x.log.off+x.pages.off, 1 // of what it has not read Index tells
 	var until int64
 	if err := getMeta(ctx, x.write, "until", &until); err != nil {
 		return err

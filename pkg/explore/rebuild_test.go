@@ -277,6 +277,18 @@ func TestKilled(t *testing.T) {
 }
 
 // A damaged index is made again.
+// An index that was closed has all when it is opened again: nobody is told that it has nothing of what was crawled.
+func TestAnIndexThatIsOpenedAgainIsWhole(t *testing.T) {
+	w := newWorld(t)
+	w.site("s-1")
+	caughtUp(t, w.explorer(), "s-1")
+	x := Open(Options{Dir: filepath.Join(w.dir, "search"), Source: w.source}) // nothing of it runs yet
+	l := must2(t)(x.Tasks(t.Context(), "s-1", TaskFilter{}, Page{}))
+	if l.Index == nil || l.Index.Share != 1 || l.Index.Building {
+		t.Errorf("%+v", l.Index)
+	}
+}
+
 func TestADamagedIndexIsMadeAgain(t *testing.T) {
 	w := newWorld(t)
 	w.site("s-1")

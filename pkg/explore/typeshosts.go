@@ -26,7 +26,7 @@ type Host struct {
 	//
 	Address  string `json:"address,omitempty"`
 	Requests int64  `json:"requests"`
-	// hits: answered with 2xx
+	// hits: answered with 2xx, and not refused, as for their type
 	Pages int64   `json:"pages"`
 	Bytes int64   `json:"bytes"`
 	P50   float64 `json:"p50_ms"`

@@ -152,6 +152,24 @@ func TestANameOfBlanksIsNone(t *testing.T) {
 	}
 }
 
+// A name is a line of characters, and not of bytes: those of most scripts take two or three.
+func TestNamesAreLines(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("ب", 200)
+	if made, err := w.Create(bg, "me", workflow.New{Name: long, Source: simple}); err != nil || made.Name != long {
+		t.Error(made, err)
+	}
+	for _, name := range []string{long + "ب", "a\x00b", "a\nb", "a\x1b[31mb"} {
+		if _, err := w.Create(bg, "me", workflow.New{Name: name, Source: simple}); !isInvalid(err, "name") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	labels := map[string]string{"team": "a\x00"}
+	if _, err := w.Create(bg, "me", workflow.New{Source: simple, Labels: labels}); !isInvalid(err, "labels") {
+		t.Error(err)
+	}
+}
+
 func TestStaleChanges(t *testing.T) {
 	w := newWorld(t)
 	flow := w.create(simple)

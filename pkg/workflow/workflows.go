@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -116,11 +118,17 @@ func checkTexts(name string, labels map[string]string, text string) error {
 			faults = append(faults, Fault{Key: key, Message: fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(len(name) > maxName, "name", "the name has %d bytes: want at most %d", len(name), maxName)
+	name = strings.TrimSpace(name)
+	n := utf8.RuneCountInString(name)
+	bad(n > maxName, "name", "the name has %d characters: want at most %d", n, maxName)
+	bad(strings.ContainsFunc(name, unicode.IsControl), "name",
+		"name %.40q: want one line, without control characters", name)
 	bad(len(labels) > maxLabels, "labels", "there are %d labels: want at most %d", len(labels), maxLabels)
 	for k, v := range labels {
 		bad(k == "" || len(k) > maxLabel || len(v) > maxLabel || strings.Contains(k, "="), "labels",
 			"label %.40q: want a key without =, and at most %d bytes in key and value", k, maxLabel)
+		bad(strings.ContainsFunc(k+v, unicode.IsControl), "labels",
+			"label %.40q=%.40q: want one line, without control characters", k, v)
 	}
 	bad(len(text) > maxText, "message", "the text has %d bytes: want at most %d", len(text), maxText)
 	if len(faults) > 0 {

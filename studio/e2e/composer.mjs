@@ -68,6 +68,20 @@ export async function composer({ net, srv, page, api, until, shot }, check) {
     await focused("the node", "[data-node]");
   }
   check((await page.locator(".c-card").count()) === 10, "there are not ten nodes");
+  // Copied and pasted, and dragged: what is dropped on a node takes its place, and nothing moves beneath the pointer.
+  const on = await page.evaluate(() => document.activeElement.dataset.node);
+  await key("Control+c");
+  await key("Control+v");
+  check((await page.locator(".c-card").count()) === 11, "Ctrl C and Ctrl V make no copy");
+  await key("Control+z");
+  check((await page.locator(".c-card").count()) === 10, "Ctrl Z does not take back what was pasted");
+  const top = async (id) => (await page.locator(`[data-node="${id}"]`).boundingBox()).y;
+  const before = await top(on);
+  await page.dragAndDrop('[data-node="lang"]', `[data-node="${on}"]`);
+  await until("what was dragged stands where it was dropped", async () => (await top("lang")) === before && (await top(on)) < before);
+  await key("Control+z");
+  await page.locator(`[data-node="${on}"]`).focus();
+
   // The last one goes up, is copied, the copy goes; and back.
   await key("Alt+ArrowUp");
   await key("d");

@@ -16,7 +16,34 @@ export async function firstTime({ chrome, exe, srv, net }, faults) {
   await typing(page, srv, check);
   await scripts(page, api(context, srv.origin), srv, net, check);
   await astray(page, context, srv, check);
+  await tabs(context, () => linkOf(exe, srv), srv, check);
   await context.close();
+}
+
+/** A browser has six connections to a server for all of its tabs: those that are not seen hold none. */
+async function tabs(context, link, srv, check) {
+  await context.addInitScript(() => {
+    let now = "hidden";
+    Object.defineProperty(document, "visibilityState", { get: () => now });
+    globalThis.see = () => {
+      now = "visible";
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+  });
+  const first = await context.newPage();
+  await first.goto(link());
+  const open = [first];
+  for (let i = 0; i < 7; i++) {
+    const tab = await context.newPage();
+    await load(tab, srv, "#/w");
+    open.push(tab);
+  }
+  for (const tab of open.slice(1)) await until("the workflows in each tab", () => tab.getByRole("heading", { name: "Workflows" }).isVisible());
+  check((await open[7].title()) === "Workflows · Whirlpool", `a tab is called ${await open[7].title()}`);
+  const stream = open[7].waitForRequest(/\/events\?/);
+  await open[7].evaluate(() => globalThis.see());
+  await stream;
+  for (const tab of open) await tab.close();
 }
 
 /** A link changes nothing but what stands behind the #, and a session may end while a page is open. */

@@ -55,17 +55,17 @@ type DB struct {
 
 // QueryContext is sql.DB's.
 func (db *DB) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	return db.DB.QueryContext(ctx, db.d.bind(statement), args...)
+	return db.DB.QueryContext(ctx, db.d.bind(statement), plain(args)...)
 }
 
 // QueryRowContext is sql.DB's.
 func (db *DB) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
-	return db.DB.QueryRowContext(ctx, db.d.bind(statement), args...)
+	return db.DB.QueryRowContext(ctx, db.d.bind(statement), plain(args)...)
 }
 
 // ExecContext is sql.DB's.
 func (db *DB) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	return db.DB.ExecContext(ctx, db.d.bind(statement), args...)
+	return db.DB.ExecContext(ctx, db.d.bind(statement), plain(args)...)
 }
 
 // Tx is a transaction whose statements are bound.
@@ -76,12 +76,12 @@ type Tx struct {
 
 // QueryRowContext is sql.Tx's.
 func (tx *Tx) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
-	return tx.Tx.QueryRowContext(ctx, tx.d.bind(statement), args...)
+	return tx.Tx.QueryRowContext(ctx, tx.d.bind(statement), plain(args)...)
 }
 
 // ExecContext is sql.Tx's.
 func (tx *Tx) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	return tx.Tx.ExecContext(ctx, tx.d.bind(statement), args...)
+	return tx.Tx.ExecContext(ctx, tx.d.bind(statement), plain(args)...)
 }
 
 func (d *Dialect) bind(statement string) string {

@@ -106,7 +106,7 @@ func asJSON(v any) (any, error) {
 	if err != nil || string(data) == "null" {
 		return nil, err
 	}
-	return string(data), nil
+	return plainJSON(string(data)), nil
 }
 
 // fromJSON reads JSON.

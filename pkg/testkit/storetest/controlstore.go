@@ -22,6 +22,7 @@ func ControlStore(t *testing.T, open func(*testing.T) workflow.Store) {
 		"executions":         (*controlSuite).executions,
 		"lists go on":        (*controlSuite).lists,
 		"lists by label":     (*controlSuite).labels,
+		"odd texts":          (*controlSuite).texts,
 		"compare and set":    (*controlSuite).compareAndSet,
 		"one of many wins":   (*controlSuite).race,
 		"once":               (*controlSuite).once,

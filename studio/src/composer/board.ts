@@ -8,6 +8,7 @@ import { servedBy } from "./kinds";
 export interface Placing {
   use: string;
   from?: number; // index of the node that moves
+  dragged?: boolean; // by the pointer: nothing may move beneath that
 }
 
 export interface Board {
@@ -34,6 +35,12 @@ export const faultsOfPart = (b: Board, p: Part) => b.faults.filter((f) => f.key?
 
 /** Whether what is being placed may stand at a point. */
 export const fits = (b: Board, at: Point) => !!b.placing && servedBy(b.plugins.get(b.placing.use)).includes(at);
+
+/** Where in its chain stands what is put on a node: in its place. The node makes room to the side where that came from. */
+export function placeOn(b: Board, p: Part, place: number): number {
+  const from = partsAt(b.parts, p.at).findIndex((m) => m.index === b.placing?.from);
+  return from >= 0 && from < place ? place + 1 : place;
+}
 
 /** The keys of a node, in graph and list alike. */
 export function nodeKeys(b: Board, p: Part, e: KeyboardEvent<HTMLElement>) {

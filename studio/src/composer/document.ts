@@ -1,6 +1,6 @@
 // The document that is composed is the definition's text. What is edited in the graph, the list or a form changes the
 // text of its pipeline alone: comments and keys that nobody here knows stay, and the rest of the text keeps every byte.
-import { Document, isAlias, isMap, isScalar, isSeq, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { Document, isAlias, isMap, isScalar, isSeq, parse, parseDocument, Scalar, stringify, YAMLMap, YAMLSeq } from "yaml";
 
 export const points = ["provider", "request", "response", "document", "links", "record", "output"] as const;
 export type Point = (typeof points)[number];
@@ -213,6 +213,38 @@ export function duplicate(source: string, index: number): [string, string] {
     nodes.items.splice(index + 1, 0, copy);
   });
   return [now, id];
+}
+
+type Raw = Record<string, unknown> & { at: Point; use: string };
+
+/** A node as text, as it stands in a definition. */
+export function copied(source: string, index: number): string {
+  const whole = parseDocument(source).toJS({ maxAliasCount: 100 }) as { pipeline: { nodes: unknown[] } };
+  return stringify([whole.pipeline.nodes[index]], { lineWidth: 0 });
+}
+
+/** The nodes that a text is; null: it is something else. */
+export function pasted(text: string): Raw[] | null {
+  if (text.length > 100_000 || !/\buse\b/.test(text)) return null;
+  try {
+    const all: unknown = parse(text, { maxAliasCount: 100 });
+    const list = (Array.isArray(all) ? all : [all]) as (Partial<Raw> | null)[];
+    return list.length > 0 && list.every((n) => typeof n?.use === "string" && points.includes(n.at as Point)) ? (list as Raw[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Puts nodes behind those of their points, with names that are free, and returns these. */
+export function insert(source: string, nodes: Raw[]): [string, string[]] {
+  const ids: string[] = [];
+  for (const n of nodes) {
+    const parts = read(source).parts;
+    const id = freeID(parts, asText(n["id"]) || n.use.replace(/^.*\//, "").replace(/@.*$/, ""));
+    ids.push(id);
+    source = edit(source, (doc) => void seqOf(doc).items.splice(indexFor(parts, n.at, Infinity), 0, doc.createNode({ ...n, id })));
+  }
+  return [source, ids];
 }
 
 /** Sets a key of a node, such as ["with", "keep"]; undefined takes it away, and what is empty then. */

@@ -2,7 +2,7 @@
 // flows downwards, in as many columns as there is room for.
 import { useLayoutEffect, useRef, useState } from "react";
 import { count, duration, plain, plural } from "../lib/format";
-import { faultsOfPart, fits, keyOf, nodeKeys, stepKeys, type Board } from "./board";
+import { faultsOfPart, fits, keyOf, nodeKeys, placeOn, stepKeys, type Board } from "./board";
 import { partsAt, type Part, type Point } from "./document";
 import { about, gist, isEnd, shortName } from "./kinds";
 
@@ -232,15 +232,15 @@ function Card({ b, part, place, style }: { b: Board; part: Part; place: number; 
       onDragStart={(e) => {
         e.dataTransfer.setData("text/plain", part.id);
         e.dataTransfer.effectAllowed = "move";
-        setTimeout(() => b.hold({ use: part.use, from: part.index })); // a change of the page now would end the drag
+        setTimeout(() => b.hold({ use: part.use, from: part.index, dragged: true })); // a change of the page now would end the drag
       }}
       onDragEnd={() => b.hold(null)}
       onDragOver={(e) => target && e.preventDefault()}
       onDrop={(e) => {
         e.preventDefault();
-        b.put(part.at, place);
+        b.put(part.at, placeOn(b, part, place));
       }}
-      onClick={() => (target ? b.put(part.at, place) : b.open(part))}
+      onClick={() => (target ? b.put(part.at, placeOn(b, part, place)) : b.open(part))}
       onKeyDown={(e) => nodeKeys(b, part, e)}
     >
       <span className="c-name">

@@ -1,6 +1,6 @@
 // The pipeline as a list: the same nodes, the same keys, and a button for each thing that can be done.
 import { plain, plural } from "../lib/format";
-import { faultsOfPart, fits, keyOf, nodeKeys, type Board } from "./board";
+import { faultsOfPart, fits, keyOf, nodeKeys, placeOn, type Board } from "./board";
 import { partsAt, points, type Part, type Point } from "./document";
 import { figureLine, isTripped, Slot, Spoken } from "./graph";
 import { about, gist, shortName } from "./kinds";
@@ -53,7 +53,7 @@ function Row({ b, p, place, last }: { b: Board; p: Part; place: number; last: bo
         data-stop=""
         data-node={keyOf(p)}
         data-target={target || undefined}
-        onClick={() => (target ? b.put(p.at, place) : b.open(p))}
+        onClick={() => (target ? b.put(p.at, placeOn(b, p, place)) : b.open(p))}
         onKeyDown={(e) => nodeKeys(b, p, e)}
       >
         <span className="c-name">

@@ -55,7 +55,7 @@ export function Palette({ plugins, at, choose, hold }: Props) {
               draggable
               onDragStart={(e) => {
                 e.dataTransfer.setData("text/plain", p.use);
-                setTimeout(() => hold({ use: p.use }));
+                setTimeout(() => hold({ use: p.use, dragged: true }));
               }}
               onDragEnd={() => hold(null)}
               onClick={() => choose(p)}

@@ -25,7 +25,7 @@ export function address(path: string, query: Query = {}): string {
   const u = new URL(base + path.replace(/^\//, ""));
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === "") continue;
-    for (const v of Array.isArray(value) ? value : [value]) u.searchParams.append(key, String(v));
+    u.searchParams.set(key, Array.isArray(value) ? value.join(",") : String(value));
   }
   return u.toString();
 }

@@ -9,6 +9,8 @@ let source: EventSource | null = null;
 let topics = "";
 let lost = 0; // since when nothing comes; 0: all is well
 let renewing: ReturnType<typeof setTimeout> | undefined;
+let resting: ReturnType<typeof setTimeout> | undefined;
+let rested = false; // nothing was heard for a while, on purpose: what was missed is read again
 const watchers = new Set<() => void>();
 
 /** The kinds of events that have no id: figures, which are sent again and again. */
@@ -49,7 +51,30 @@ function connectSoon() {
   renewing = setTimeout(connect, 50);
 }
 
+// A browser has six connections to a server for all of its tabs, and a stream takes one of them: the seventh tab would
+// load nothing, and the others would stand still. So only tabs that are seen hold one.
+const grace = 5000; // milliseconds, so that who turns to another tab and back has missed nothing
+
+function rest() {
+  rested = true;
+  source?.close();
+  source = null;
+  setLost(0);
+}
+
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(resting);
+  if (document.visibilityState === "hidden") resting = setTimeout(rest, grace);
+  else if (rested) connect();
+});
+
+/** Tells all who listen that they have to read again. */
+function readAgain() {
+  for (const set of ears.values()) set.forEach((hear) => hear("reset", undefined));
+}
+
 function connect() {
+  if (document.visibilityState === "hidden" && !source) return rest();
   const wanted = [...ears.keys()].sort().join(",");
   if (wanted === topics && source && source.readyState !== EventSource.CLOSED) return;
   source?.close();
@@ -57,7 +82,11 @@ function connect() {
   topics = wanted;
   if (!wanted) return setLost(0);
   const s = (source = new EventSource(address("events", { topics: wanted }), { withCredentials: true }));
-  s.onopen = () => setLost(0);
+  s.onopen = () => {
+    setLost(0);
+    if (rested) readAgain();
+    rested = false;
+  };
   s.onerror = () => {
     setLost(lost || Date.now());
     if (s.readyState === EventSource.CLOSED && source === s) {
@@ -95,7 +124,7 @@ function setLost(at: number) {
   const back = lost > 0 && at === 0;
   lost = at;
   watchers.forEach((f) => f());
-  if (back) for (const set of ears.values()) set.forEach((hear) => hear("reset", undefined));
+  if (back) readAgain();
 }
 
 /** Since when the stream is lost, in milliseconds since 1970; 0: it is there. */

@@ -26,6 +26,7 @@ export interface Answer<T> {
 
 const entries = new Map<string, Entry>();
 const calm = 2000; // milliseconds between two answers where only figures move: each costs the crawl a little
+const unseen = 60_000; // milliseconds between two answers for a tab that is not seen
 const kept = 200; // answers that nobody shows
 
 function entryOf(path: string, query: Query): Entry {
@@ -83,7 +84,7 @@ export function renew(prefix: string) {
 }
 
 export interface Renewal {
-  every?: number; // milliseconds, while the page is seen
+  every?: number; // milliseconds, while the page is seen; else once a minute, for what stands in the tab's title
   topic?: string; // of the event stream
 }
 
@@ -106,7 +107,8 @@ export function useGet<T>(path: string | null, query: Query = {}, renewal: Renew
     if (!e || !renewal.every) return;
     const every = renewal.every;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible" && Date.now() - e.at > every / 2) void ask(e); // else somebody just did
+      const least = document.visibilityState === "visible" ? every / 2 : unseen;
+      if (Date.now() - e.at > least) void ask(e); // else somebody just did
     }, every);
     return () => clearInterval(timer);
   }, [e, renewal.every]);

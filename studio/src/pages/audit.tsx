@@ -19,7 +19,7 @@ export default function Audit() {
       key: "who",
       label: "Who",
       cell: (a) => (
-        <span>
+        <span className="nowrap">
           {a.actor ? plain(a.actor) : <span className="muted">nobody signed in</span>}
           <span className="small muted" style={{ display: "block" }}>
             {plain([a.role, a.via, a.from].filter(Boolean).join(" · "))}
@@ -54,7 +54,7 @@ export default function Audit() {
       <Head title="Audit log">
         <a href="#/access">Users and keys</a>
       </Head>
-      <div className="bar">
+      <div className="bar" style={{ marginTop: "var(--s-4)" }}>
         <label className="field">
           <span>Who</span>
           <input value={actor} onChange={(e) => set({ actor: e.target.value })} placeholder="user or key:name" />

@@ -15,6 +15,21 @@ const words: Record<string, string> = { new: "new", gone: "gone", changed: "chan
 export default function Compare() {
   const [p] = useParams();
   const [a, b] = [p.get("a") ?? "", p.get("b") ?? ""];
+  if (a && b) return <Both a={a} b={b} />;
+  return (
+    <>
+      <Head where={<a href="#/w">Workflows</a>} title="Compare" />
+      <Empty title="Choose two executions">
+        <p>
+          Open a <a href="#/w">workflow</a> and choose two of its executions: what is new, gone and changed in the second stands here.
+        </p>
+      </Empty>
+    </>
+  );
+}
+
+function Both({ a, b }: { a: string; b: string }) {
+  const [p] = useParams();
   const change = p.get("change") ?? "";
   const sums = useGet<Comparison>("/compare", { first: a, second: b });
   const list = useList<Compared>("/compare/changes", { first: a, second: b, change });

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import type { Checked, Execution, PipelineNow, Plugin, PluginList, Version, Workflow } from "../api/types";
 import { keyOf, type Board, type Placing } from "../composer/board";
-import { add, duplicate, freeID, move, partsAt, points, put, read, remove, type Part, type Point } from "../composer/document";
+import { add, copied, duplicate, freeID, insert, move, partsAt, pasted, points, put, read, remove, type Part, type Point } from "../composer/document";
 import { forget, keep, kept, type Draft } from "../composer/draft";
 import { Form } from "../composer/form";
 import { Graph, figureLine } from "../composer/graph";
@@ -187,7 +187,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
   }
 
   function keys(e: KeyboardEvent) {
-    if (e.defaultPrevented) return;
+    if (e.defaultPrevented || document.querySelector("dialog:modal")) return; // it asks something: nothing moves behind it
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test((e.target as HTMLElement).tagName);
     const step = (back: boolean) => {
       const f = back ? history.undo : history.redo;
@@ -213,12 +213,39 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
     }
   }
 
-  const pressed = useRef(keys);
-  pressed.current = keys;
+  /** A node that has the focus is copied as its text, and such a text is pasted as nodes: into another workflow, too. */
+  function clip(e: ClipboardEvent) {
+    const on = document.activeElement as HTMLElement | null;
+    if (!e.clipboardData || document.querySelector("dialog:modal") || /^(INPUT|TEXTAREA|SELECT)$/.test(on?.tagName ?? "")) return;
+    if (e.type === "paste") {
+      const nodes = pasted(e.clipboardData.getData("text/plain"));
+      if (!nodes || fault) return;
+      e.preventDefault();
+      const [text, ids] = insert(source, nodes);
+      history.set(text);
+      setTold(`${ids.join(", ")} pasted`);
+      return focusNode(ids[ids.length - 1]!);
+    }
+    const p = on?.dataset["node"] !== undefined && getSelection()?.isCollapsed !== false ? parts.find((p) => keyOf(p) === on.dataset["node"]) : undefined;
+    if (!p) return;
+    e.preventDefault();
+    e.clipboardData.setData("text/plain", copied(source, p.index));
+    if (e.type === "cut") board.remove(p);
+    else setTold(`${p.id} copied; Ctrl V pastes it, in another workflow as well`);
+  }
+
+  const pressed = useRef({ keys, clip });
+  pressed.current = { keys, clip };
   useEffect(() => {
-    const onKey = (e: KeyboardEvent) => pressed.current(e);
+    const onKey = (e: KeyboardEvent) => pressed.current.keys(e);
+    const onClip = (e: ClipboardEvent) => pressed.current.clip(e);
+    const clips = ["copy", "cut", "paste"] as const;
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    clips.forEach((c) => document.addEventListener(c, onClip));
+    return () => {
+      removeEventListener("keydown", onKey);
+      clips.forEach((c) => document.removeEventListener(c, onClip));
+    };
   }, []);
 
   const rename = (p: Part, id: string) => {
@@ -243,6 +270,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
       <Head
         where={w ? <><a href="#/w">Workflows</a> / <a href={at.workflow(w.slug)}>{plain(w.name)}</a></> : <a href="#/w">Workflows</a>}
         title={w ? "Composer" : "Compose a crawl"}
+        tab={w && `${plain(w.name)}: Composer · Whirlpool`}
         state={running ? <StateDot state={running.state} word={`${running.id} ${running.state}`} /> : undefined}
       >
         <button type="button" data-add="" onClick={() => set({ side: "add", node: undefined, point: undefined })}>
@@ -308,7 +336,7 @@ function Composer({ w, saved, draft, discarded, plugins }: Props) {
           </Notice>
         ))}
       {applied && <Undo of={applied} done={() => setApplied(null)} />}
-      {placing && (
+      {placing && !placing.dragged && (
         <div className="c-placing" role="note">
           <span>
             Where shall <strong>{shortName(placing.use)}</strong> stand?

@@ -3,7 +3,7 @@ import { count, plain } from "../lib/format";
 import { useGet } from "../lib/query";
 import { at, enc, useParams } from "../lib/route";
 import { Head } from "../ui/shell";
-import { Notice, Shown } from "../ui/state";
+import { Empty, Notice, Shown } from "../ui/state";
 import { Url, When } from "../ui/text";
 
 /** Two texts side by side, what differs marked. */
@@ -12,14 +12,21 @@ export default function Diff() {
   const [a, b] = [p.get("a") ?? "", p.get("b") ?? ""];
   const visit = p.get("visit");
   const two = { first: a, first_key: p.get("ka") ?? "", second: b, second_key: p.get("kb") ?? "" };
+  const cut = !a || !two.first_key || !(visit || (b && two.second_key)); // the address is not a whole one
   const diff = useGet<TextDiff>(
-    visit ? `/executions/${enc(a)}/records/${enc(p.get("ka") ?? "")}/versions/${enc(visit)}/diff` : "/compare/texts",
+    cut ? null : visit ? `/executions/${enc(a)}/records/${enc(p.get("ka") ?? "")}/versions/${enc(visit)}/diff` : "/compare/texts",
     visit ? {} : two,
   );
   return (
     <>
-      <Head where={<a href={at.execution(a)}>{a}</a>} title={visit ? "Two versions of a page" : "Two texts"} />
-      <Shown of={diff}>{(d) => <Sides d={d} />}</Shown>
+      <Head where={a && <a href={at.execution(a)}>{a}</a>} title={visit ? "Two versions of a page" : "Two texts"} />
+      {cut ? (
+        <Empty title="The address names no two texts">
+          <p>It may be cut. A record with copies or earlier versions leads here, and so does what two executions found differently.</p>
+        </Empty>
+      ) : (
+        <Shown of={diff}>{(d) => <Sides d={d} />}</Shown>
+      )}
     </>
   );
 }

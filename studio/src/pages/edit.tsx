@@ -48,7 +48,11 @@ export default function EditPage({ x }: { x: Execution }) {
                   key: "changes",
                   label: "Changes",
                   grow: true,
-                  cell: (r) => plain([...r.changes.map((c) => `${c.key}: ${c.from} → ${c.to}`), r.undoes ? `takes back ${r.undoes}` : "", r.message ?? "", r.reason ?? ""].filter(Boolean).join(" · "), 500),
+                  cell: (r) => (
+                    <span style={{ overflowWrap: "anywhere" }}>
+                      {plain([...r.changes.map((c) => `${c.key}: ${c.from} → ${c.to}`), r.undoes ? `takes back ${r.undoes}` : "", r.message ?? "", r.reason ?? ""].filter(Boolean).join(" · "), 500)}
+                    </span>
+                  ),
                 },
                 {
                   key: "undo",

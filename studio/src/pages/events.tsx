@@ -1,6 +1,6 @@
 import type { Event, Execution, Letter, Revision, Step } from "../api/types";
 import { call } from "../lib/api";
-import { count, plain } from "../lib/format";
+import { plain, plural } from "../lib/format";
 import { renew, useGet } from "../lib/query";
 import { enc } from "../lib/route";
 import { Act } from "../ui/act";
@@ -12,11 +12,12 @@ import { When } from "../ui/text";
 export default function Events({ x }: { x: Execution }) {
   const path = `/executions/${enc(x.id)}`;
   const topic = `execution:${x.id}`;
-  const events = useGet<ListOf<Event>>(path + "/events", { limit: 200 }, { topic });
+  const events = useGet<ListOf<Event>>(path + "/events", { limit: 200, last: true }, { topic });
   const steps = useGet<ListOf<Step>>(path + "/steps", {}, { topic });
   const revisions = useGet<ListOf<Revision>>(path + "/revisions", {}, { topic });
   const letters = useGet<ListOf<Letter> & { away?: string }>(path + "/dead-letters", {}, { every: 10_000 });
   const dead = letters.data?.items ?? [];
+  const given = letters.data?.total ?? dead.length; // the list has the first of them
   return (
     <>
       {letters.data?.away && (
@@ -35,11 +36,11 @@ export default function Events({ x }: { x: Execution }) {
                 renew(path);
               }}
             >
-              Deliver them again
+              Deliver {given === 1 ? "it" : "them"} again
             </Act>
           }
         >
-          <strong>{count(dead.length)} messages could not be handled.</strong> The first: {plain(dead[0]!.reason)}
+          <strong>{plural(given, "message")} could not be handled.</strong> The first: {plain(dead[0]!.reason)}
         </Notice>
       )}
       {x.audit && (

@@ -40,6 +40,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
   const ex = useGet<Execution>(`/executions/${enc(id)}`, {}, gone ? {} : { topic: `execution:${id}`, every: 5000 });
   useEffect(() => setGone(ex.error?.status === 404), [ex.error]);
   const [path] = usePath();
+  const word = tabs.find(([t]) => t === tab)?.[1];
   const x = ex.data;
   if (!x || gone) {
     return (
@@ -58,6 +59,7 @@ export default function ExecutionPages({ id, tab }: { id: string; tab: string })
           </>
         }
         title={x.id}
+        tab={`${x.id}${tab && word ? `: ${word}` : ""} · Whirlpool`}
         state={<StateDot state={x.state} word={x.state + (x.braked_by ? ` by ${x.braked_by}` : "")} />}
       >
         <Actions x={x} />

@@ -98,13 +98,14 @@ export function Overview() {
   const now = living.data?.items ?? items.filter((x) => alive.includes(x.state));
   const over = items.filter((x) => !alive.includes(x.state));
   const needs = over.filter((x) => x.state === "failed" || x.state === "partial").slice(0, 5);
+  const tab = now.length ? `(${now.length}) Whirlpool` : "Whirlpool";
   useEffect(() => {
-    document.title = now.length ? `(${now.length}) Whirlpool` : "Whirlpool";
-  }, [now.length]);
+    document.title = tab; // where there is no head
+  }, [tab]);
   if (!list.data) {
     return (
       <>
-        <Head title="Overview" />
+        <Head title="Overview" tab={tab} />
         {list.error ? <Failure problem={list.error} retry={list.reload} /> : <Skeleton />}
       </>
     );
@@ -116,7 +117,7 @@ export function Overview() {
           <NewCrawl first />
         ) : (
           <>
-            <Head title="Overview">
+            <Head title="Overview" tab={tab}>
               <button type="button" className="primary" aria-expanded={open} onClick={() => setOpen(!open)}>
                 New crawl
               </button>

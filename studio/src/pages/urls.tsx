@@ -16,7 +16,7 @@ const columns = (id: string): Column<Task>[] => [
     label: "URL",
     grow: true,
     cell: (t) => (
-      <span style={{ display: "flex" }}>
+      <span style={{ display: "flex", alignItems: "center" }}>
         <Url url={t.url} href={at.explain(id, t.url)} />
         <Copy text={t.url} />
       </span>

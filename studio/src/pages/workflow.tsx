@@ -7,7 +7,7 @@ import { count, duration, plain } from "../lib/format";
 import { renew, useGet } from "../lib/query";
 import { at, enc, go, useParams } from "../lib/route";
 import { Act } from "../ui/act";
-import { useList, type ListOf } from "../ui/more";
+import { useList } from "../ui/more";
 import { Panel } from "../ui/panel";
 import { Head } from "../ui/shell";
 import { Schedules } from "./schedules";
@@ -134,32 +134,35 @@ function Executions({ w }: { w: Workflow }) {
 }
 
 function Versions({ w }: { w: Workflow }) {
-  const list = useGet<ListOf<Version>>(`/workflows/${enc(w.slug)}/versions`, { limit: 100 }, { topic: "workflows" });
+  const list = useList<Version>(`/workflows/${enc(w.slug)}/versions`, {}, { topic: "workflows" }, 100);
   return (
     <section>
       <div className="section-head">
         <h2>Versions</h2>
       </div>
-      <Shown of={list} lines={3}>
-        {(l) => (
-          <ol>
-            {l.items.map((v) => (
-              <li
-                key={v.number}
-                style={{ display: "flex", flexWrap: "wrap", gap: "0 var(--s-4)", alignItems: "center", minHeight: "var(--row)", borderBottom: "1px solid var(--line)" }}
-              >
-                <a href={`${at.workflow(w.slug)}?version=${v.number}`} style={{ minWidth: "10ch" }}>
-                  Version {v.number}
-                </a>
-                <span style={{ flex: 1 }}>{plain(v.message) || <span className="muted">no message</span>}</span>
-                {v.number === w.current && <span className="dot live">current</span>}
-                <span className="muted small">{v.author}</span>
-                <span className="muted small">
-                  <When at={v.created} />
-                </span>
-              </li>
-            ))}
-          </ol>
+      <Shown of={list.first} lines={3}>
+        {() => (
+          <>
+            <ol>
+              {list.rows.map((v) => (
+                <li
+                  key={v.number}
+                  style={{ display: "flex", flexWrap: "wrap", gap: "0 var(--s-4)", alignItems: "center", minHeight: "var(--row)", borderBottom: "1px solid var(--line)" }}
+                >
+                  <a href={`${at.workflow(w.slug)}?version=${v.number}`} style={{ minWidth: "10ch" }}>
+                    Version {v.number}
+                  </a>
+                  <span style={{ flex: 1 }}>{plain(v.message) || <span className="muted">no message</span>}</span>
+                  {v.number === w.current && <span className="dot live">current</span>}
+                  <span className="muted small">{v.author}</span>
+                  <span className="muted small">
+                    <When at={v.created} />
+                  </span>
+                </li>
+              ))}
+            </ol>
+            {list.first.data?.next && list.more}
+          </>
         )}
       </Shown>
     </section>

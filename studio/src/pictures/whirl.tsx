@@ -48,7 +48,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
     if (host) q["host"] = host;
     go(at.urls(id, q).slice(1));
   };
-  const summary = `${plural(sectors.reduce((n, s) => n + (s.done + s.queued > 0 ? s.hosts : 0), 0), "host")}, ${plural(whirl.depths, "ring")}: ${count(done)} URLs done, ${count(whirl.queued_all)} queued`;
+  const summary = `${plural(sectors.reduce((n, s) => n + (s.done + s.queued > 0 ? s.hosts : 0), 0), "host")}, ${plural(whirl.depths, "ring")}: ${plural(done, "URL")} done, ${count(whirl.queued_all)} queued`;
   return (
     <figure>
       <figcaption className="section-head" style={{ marginBottom: "var(--s-1)" }}>
@@ -112,7 +112,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
       <p className="small muted" style={{ minHeight: "2.9em", textAlign: "center" }} aria-hidden={over === null}>
         {over
           ? `${nameOf(over.s)}, depth ${over.d}: ${count(over.done)} done, ${count(over.queued)} queued, ${count(over.left)} left out`
-          : `${summary}${why.size ? `. ${plural(why.size, "host")} marked at the rim: they wait for more than the usual delay` : ""}`}
+          : `${summary}${why.size ? `. ${plural(why.size, "host")} marked at the rim: ${why.size === 1 ? "it waits" : "they wait"} for more than the usual delay` : ""}`}
       </p>
     </figure>
   );

@@ -64,7 +64,7 @@ export function Act({ role, run, kind, sure, verb, children, disabled, why }: Pr
         </dialog>
       )}
       {problem && (
-        <dialog open className="floating" style={{ zIndex: 20 }}>
+        <dialog open className="floating">
           <Failure problem={problem} />
           <div className="actions">
             <button type="button" onClick={() => setProblem(null)}>

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { count } from "../lib/format";
 import { useParams } from "../lib/route";
 
+const pageNow = () => location.hash.split("?")[0];
+
 /** A field whose value stands in the address; it is taken over when typing stops. */
 export function Search({ name, label, hint }: { name: string; label: string; hint?: string }) {
   const [params, set] = useParams();
@@ -13,7 +15,10 @@ export function Search({ name, label, hint }: { name: string; label: string; hin
   }, [there]);
   useEffect(() => {
     if (text === typed.current) return;
-    const timer = setTimeout(() => set({ [name]: (typed.current = text) }), 250);
+    const page = pageNow();
+    const timer = setTimeout(() => {
+      if (pageNow() === page) set({ [name]: (typed.current = text) }); // else it was left, and the next one is on its way
+    }, 250);
     return () => clearTimeout(timer);
   }, [text, name, set]);
   return <input type="search" data-search="" aria-label={label} placeholder={hint ?? label} value={text} onChange={(e) => setText(e.target.value)} />;

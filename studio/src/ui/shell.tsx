@@ -74,11 +74,24 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-export function Head({ where, title, state, children }: { where?: ReactNode; title: ReactNode; state?: ReactNode; children?: ReactNode }) {
+interface HeadProps {
+  where?: ReactNode;
+  title: ReactNode;
+  tab?: string; // what the browser's tab is called, where that is not the title
+  state?: ReactNode;
+  children?: ReactNode;
+}
+
+/** The head of a page. The browser's tab, its history and its bookmarks have the title, too. */
+export function Head({ where, title, tab, state, children }: HeadProps) {
+  const head = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = tab ?? `${head.current!.textContent} · Whirlpool`;
+  });
   return (
     <header className="head">
       {where && <div className="where">{where}</div>}
-      <h1>{title}</h1>
+      <h1 ref={head}>{title}</h1>
       {state && (
         <span role="status" aria-live="polite">
           {state}

@@ -40,7 +40,7 @@ export function Table<T>({ label, rows, columns, id, selected, sort = "" }: Prop
                   {c.sort ? (
                     <button type="button" onClick={() => turn(c)}>
                       {c.label}
-                      <span aria-hidden="true">{sorted ? (sorted === "ascending" ? " ↑" : " ↓") : ""}</span>
+                      {sorted && <span aria-hidden="true">{sorted === "ascending" ? "↑" : "↓"}</span>}
                     </button>
                   ) : (
                     c.label
