@@ -69,8 +69,8 @@ func (j *ClusterJob) Explain(ctx context.Context, url string) (*Explanation, err
 	return j.story.Explain(ctx, url)
 }
 
-// Status implements View. Of a job that runs it takes a second, to find its rate. Where only the brokers cannot be asked
-// it returns what the stores say, with the error.
+// Status implements View. Of a job that runs it takes a second, to find its rate. Where only the brokers cannot be
+// asked it returns what the stores say, with the error.
 func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	before, err := j.line(ctx, j.Info)
 	if err != nil {

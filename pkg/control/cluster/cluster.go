@@ -29,9 +29,9 @@ type Cluster struct {
 
 var _ control.Service = (*Cluster)(nil)
 
-// Open connects to the cluster's services that a node's configuration names. It fails where PostgreSQL cannot be reached:
-// nobody waits for it. The brokers and the page store are asked when something is wanted of them: a job can be paused
-// while they are away.
+// Open connects to the cluster's services that a node's configuration names. It fails where PostgreSQL cannot be
+// reached: nobody waits for it. The brokers and the page store are asked when something is wanted of them: a job can be
+// paused while they are away.
 func Open(ctx context.Context, cfg *process.Config, log *slog.Logger) (_ *Cluster, err error) {
 	c := &Cluster{Config: cfg, nodes: nodes{log: log}}
 	defer func() {

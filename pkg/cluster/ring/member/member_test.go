@@ -67,8 +67,8 @@ func TestTheFenceIsUpAtTheFirstInstantAfterASuspension(t *testing.T) {
 	})
 }
 
-// muted is a store whose first session is never answered again, nor ended, from a moment on: as that of a ZooKeeper which
-// lost its data.
+// muted is a store whose first session is never answered again, nor ended, from a moment on: as that of a ZooKeeper
+// which lost its data.
 type muted struct {
 	member.Store
 	silent atomic.Bool
