@@ -323,6 +323,34 @@ func TestLettersOfAJobAndThoseThatNobodyCanRead(t *testing.T) {
 	}
 }
 
+// Where the broker does not answer the stores still say how far the jobs are.
+func TestAStatusTellsWhatTheStoresSayWithoutTheBroker(t *testing.T) {
+	f := soundCluster(t)
+	f.silent = errors.New("connection refused")
+	c := f.open(t)
+	j, err := c.Job(t.Context(), fakeJob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, errOne := j.Status(t.Context())
+	all, errAll := c.Status(t.Context())
+	if !errors.Is(errOne, f.silent) || !errors.Is(errAll, f.silent) || one == nil || all == nil {
+		t.Fatalf("%v, %v; %v, %v", one, errOne, all, errAll)
+	}
+	var b bytes.Buffer
+	if err := errors.Join(one.WriteText(&b), all.WriteText(&b)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of 4 URLs are queued or in flight", "JOB"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "QUEUE") {
+		t.Errorf("queues that nobody knows are shown:\n%s", b.String())
+	}
+}
+
 func TestAStatusDoesNotWaitForTheRecordsToBeCounted(t *testing.T) {
 	f := soundCluster(t)
 	f.uncounted = errors.New("mongodb is busy")

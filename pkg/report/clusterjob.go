@@ -69,7 +69,8 @@ func (j *ClusterJob) Explain(ctx context.Context, url string) (*Explanation, err
 	return j.story.Explain(ctx, url)
 }
 
-// Status implements View. Of a job that runs it takes a second, to find its rate.
+// Status implements View. Of a job that runs it takes a second, to find its rate. Where only the brokers cannot be
+// asked it returns what the stores say, with the error.
 func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 	before, err := j.line(ctx, j.Info)
 	if err != nil {
@@ -109,7 +110,7 @@ func (j *ClusterJob) Status(ctx context.Context) (*Status, error) {
 		s.RecordsUnknown = err.Error() // the rest does not depend on it
 	}
 	if s.Pipeline, err = j.Lately(ctx); err != nil {
-		return nil, err
+		return s, err // what the stores say does not depend on the brokers
 	}
 	s.queues()
 	return s, nil

@@ -36,7 +36,8 @@ type JobLine struct {
 // sampleTime is how long pages are counted to find the rate of a job that runs.
 const sampleTime = time.Second
 
-// Status returns all jobs and the pipeline. Where a job runs, it takes a second, to find its rate.
+// Status returns all jobs and the pipeline; with an error, the jobs alone, where only the brokers cannot be asked. If a
+// job runs it takes a second, to find its rate.
 func (c *Cluster) Status(ctx context.Context) (*ClusterStatus, error) {
 	s := &ClusterStatus{Name: c.src.Name, Time: c.now()}
 	before, err := c.Lines(ctx)

@@ -27,6 +27,7 @@ type fakeCluster struct {
 	alarms    []bus.Alarm
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
+	silent    error // of the broker when its queues are asked for
 
 	ring  func(context.Context) (*Ring, error)
 	looks fakeLooks
@@ -231,7 +232,7 @@ func (u fakeUnkept) Reasons(_ context.Context, job crawl.JobID, keys ...weburl.K
 
 type fakeBroker struct{ f *fakeCluster }
 
-func (b fakeBroker) Depths(context.Context) ([]bus.Depth, error)     { return b.f.depths(), nil }
+func (b fakeBroker) Depths(context.Context) ([]bus.Depth, error)     { return b.f.depths(), b.f.silent }
 func (b fakeBroker) Dead(context.Context, int) ([]bus.Letter, error) { return b.f.dead, nil }
 func (b fakeBroker) Programs(context.Context) ([]bus.Program, error) {
 	return []bus.Program{{Name: "due", Host: "10.0.0.1"}, {Name: "parser", Host: "10.0.0.1"},

@@ -21,8 +21,10 @@ func (s *ClusterStatus) WriteText(w io.Writer) error {
 	} else {
 		s.writeJobs(&b)
 	}
-	b.WriteByte('\n')
-	s.Pipeline.writeText(&b, s.Time)
+	if s.Pipeline != nil {
+		b.WriteByte('\n')
+		s.Pipeline.writeText(&b, s.Time)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

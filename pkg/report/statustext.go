@@ -17,7 +17,7 @@ func (s *Status) WriteText(w io.Writer) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	if s.Pipeline != nil {
+	if s.Cluster != "" {
 		s.writeJob(&b, line)
 		_, err := io.WriteString(w, b.String())
 		return err
@@ -80,8 +80,10 @@ func (s *Status) writeJob(b *strings.Builder, line func(name, format string, arg
 	if s.Render != nil {
 		s.Render.writeText(b)
 	}
-	b.WriteByte('\n')
-	s.Pipeline.writeText(b, s.Time)
+	if s.Pipeline != nil {
+		b.WriteByte('\n')
+		s.Pipeline.writeText(b, s.Time)
+	}
 }
 
 func (s *Status) jobText() string {
@@ -124,9 +126,9 @@ func (s *Status) stateText() string {
 
 func (s *Status) stateAlone() string {
 	switch {
-	case s.Pipeline != nil && s.Ended.IsZero():
+	case s.Cluster != "" && s.Ended.IsZero():
 		return fmt.Sprintf("%s, submitted %s", s.State, moment(s.Started, s.Time))
-	case s.Pipeline != nil:
+	case s.Cluster != "":
 		return fmt.Sprintf("%s %s, submitted %s", s.State, moment(s.Ended, s.Time), moment(s.Started, s.Time))
 	case s.State == StateRunning, s.State == StatePaused:
 		return fmt.Sprintf("%s for %v", s.State, s.Time.Sub(s.Started).Round(time.Second))

@@ -75,7 +75,7 @@ func (s *served) open(ctx context.Context) error {
 	}
 	var c *cluster.Cluster
 	if err := s.p.Await(ctx, "cluster",
-		func(ctx context.Context) (err error) { c, err = cluster.Open(ctx, cfg, s.log); return err }); err != nil {
+		func(ctx context.Context) (err error) { c, err = openCluster(ctx, cfg, s.log); return err }); err != nil {
 		return err
 	}
 	c.Lately = &report.Pipelines{}
@@ -84,6 +84,18 @@ func (s *served) open(ctx context.Context) error {
 	s.p.Check("postgres", c.Postgres.Ping)
 	s.p.Check("mongodb", c.Mongo.Ping)
 	return nil
+}
+
+// openCluster fails where the page store does not answer, too: this program reads it all the time.
+func openCluster(ctx context.Context, cfg *process.Config, log *slog.Logger) (*cluster.Cluster, error) {
+	c, err := cluster.Open(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Mongo.Ping(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // wire joins the parts. Nothing runs yet.

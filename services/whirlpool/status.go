@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func newStatus() *cobra.Command {
 		return show(cmd, s, *asJSON, err)
 	}, func(cmd *cobra.Command, _ []string, c *cluster.Cluster) error {
 		s, err := clusterStatus(cmd.Context(), c, crawl.JobID(ref.job), *why)
-		return show(cmd, s, *asJSON, err)
+		return showPart(cmd, s, *asJSON, err)
 	})
 	cmd.RunE = ref.overServer(func(cmd *cobra.Command, _ []string, c *client.Client, id crawl.JobID) error {
 		if *wait || *why {
@@ -80,7 +81,16 @@ func show(cmd *cobra.Command, s text, asJSON bool, err error) error {
 	return s.WriteText(cmd.OutOrStdout())
 }
 
-// status is that of a job, or of the whole cluster where none is named. Reasons are a job's.
+// showPart prints for people what is known of an answer that has an error.
+func showPart(cmd *cobra.Command, s text, asJSON bool, err error) error {
+	if err == nil || asJSON || s == nil {
+		return show(cmd, s, asJSON, err)
+	}
+	return errors.Join(s.WriteText(cmd.OutOrStdout()), err)
+}
+
+// clusterStatus is that of a job, or of the whole cluster where none is named. Reasons are a job's. With an error it is
+// what the stores say, where the brokers cannot be asked.
 func clusterStatus(ctx context.Context, c *cluster.Cluster, id crawl.JobID, why bool) (text, error) {
 	if id != "" || why {
 		j, err := c.Job(ctx, id)
@@ -88,8 +98,12 @@ func clusterStatus(ctx context.Context, c *cluster.Cluster, id crawl.JobID, why 
 			return nil, err
 		}
 		s, err := j.Status(ctx)
-		if err == nil && why {
-			s.Reasons, err = jobReasons(ctx, j)
+		if s == nil {
+			return nil, err
+		}
+		if why {
+			reasons, e := jobReasons(ctx, j)
+			s.Reasons, err = reasons, errors.Join(err, e)
 		}
 		return s, err
 	}
@@ -97,5 +111,9 @@ func clusterStatus(ctx context.Context, c *cluster.Cluster, id crawl.JobID, why 
 	if err != nil {
 		return nil, err
 	}
-	return view.Status(ctx)
+	s, err := view.Status(ctx)
+	if s == nil {
+		return nil, err
+	}
+	return s, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/directory"
@@ -39,15 +40,21 @@ func waitUntil(cmd *cobra.Command, looksNeeded int, look func(ctx context.Contex
 	ctx, p := cmd.Context(), newWaiting(cmd.ErrOrStderr())
 	tick := time.NewTicker(waitEvery)
 	defer tick.Stop()
-	for over := 0; ; {
+	for over, looked := 0, false; ; {
 		s, err := look(ctx)
-		if err != nil {
+		away := bus.IsAway(err) && looked // nothing ends while its store is away
+		if err != nil && !away {
 			return err
 		}
-		if over++; len(s.running) > 0 {
+		looked = true
+		if over++; away || len(s.running) > 0 {
 			over = 0
 		}
-		p.show(s, over >= looksNeeded)
+		if away {
+			p.away(err)
+		} else {
+			p.show(s, over >= looksNeeded)
+		}
 		if over >= looksNeeded {
 			if len(s.stopped) > 0 {
 				return exitStatus{exitStopped,
@@ -77,9 +84,18 @@ type waiting struct {
 	screen *screen
 	rate   control.Rate
 	shown  time.Time
+	told   time.Time // that the store is away
 }
 
 func newWaiting(w io.Writer) *waiting { return &waiting{screen: newScreen(w)} }
+
+// away says, once a minute, that it cannot be looked at the crawl.
+func (p *waiting) away(err error) {
+	if now := time.Now(); now.Sub(p.told) >= time.Minute {
+		p.told = now
+		fmt.Fprintf(p.screen, "whirlpool: waiting goes on: %v\n", err)
+	}
+}
 
 func (p *waiting) show(s sighting, last bool) {
 	now := time.Now()
@@ -135,10 +151,15 @@ func waitForJobs(cmd *cobra.Command, c *cluster.Cluster, id crawl.JobID) error {
 	}
 	return waitUntil(cmd, finalLooks, func(ctx context.Context) (s sighting, err error) {
 		lines, err := view.Lines(ctx)
+		found := id == "" || err != nil
 		for i := range lines {
 			if l := &lines[i]; id == "" || l.Job == id {
 				s.add(string(l.Job), l)
+				found = true
 			}
+		}
+		if !found {
+			err = fmt.Errorf("job %s was deleted before it had ended", id)
 		}
 		return s, err
 	})

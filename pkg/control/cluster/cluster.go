@@ -29,8 +29,9 @@ type Cluster struct {
 
 var _ control.Service = (*Cluster)(nil)
 
-// Open connects to the cluster's services that a node's configuration names. It fails where one cannot be reached:
-// nobody waits for it.
+// Open connects to the cluster's services that a node's configuration names. It fails where PostgreSQL cannot be
+// reached: nobody waits for it. The brokers and the page store are asked when something is wanted of them: a job can be
+// paused while they are away.
 func Open(ctx context.Context, cfg *process.Config, log *slog.Logger) (_ *Cluster, err error) {
 	c := &Cluster{Config: cfg, nodes: nodes{log: log}}
 	defer func() {
@@ -45,7 +46,7 @@ func Open(ctx context.Context, cfg *process.Config, log *slog.Logger) (_ *Cluste
 	}
 	mg := node.MongoConfig(cfg)
 	mg.Log, mg.Life = log, c.Postgres.Jobs().RecordLife
-	if c.Mongo, err = mongo.Open(ctx, mg); err != nil {
+	if c.Mongo, err = mongo.OpenLater(mg); err != nil {
 		return nil, err
 	}
 	rb := node.RabbitConfig(cfg)

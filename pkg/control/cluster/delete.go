@@ -32,6 +32,9 @@ func (c *Cluster) Delete(ctx context.Context, id crawl.JobID, force bool) (*cont
 		return nil, control.Misusef("job %s is running: `whirlpool stop --cluster --job %s` stops it; "+
 			"--force deletes it as it is", id, id)
 	}
+	if err := c.Mongo.Ping(ctx); err != nil { // a deletion that has begun makes the job unusable until it has ended
+		return nil, err
+	}
 	age, err := jobs.BeginDelete(ctx, id)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/seedlist"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // submitted gives a cluster a job, and returns it.
@@ -127,5 +129,32 @@ func TestAnEndedJobWithMoreToDoCanBePausedAtOnce(t *testing.T) {
 		if _, err := c.Order(t.Context(), id, control.Pause); (err == nil) != tt.paused {
 			t.Errorf("%s: pausing it: %v; want it paused: %t", name, err, tt.paused)
 		}
+	}
+}
+
+// Whoever wants a crawl to stand still need not wait until its page store is back. Nothing is deleted by halves.
+func TestAJobIsPausedWithoutThePageStore(t *testing.T) {
+	cfg := config(t)
+	cfg.MongoDB.URL = "mongodb://127.0.0.1:1/"
+	c := openWith(t, cfg)
+	submitted(t, c, "still")
+	if _, err := c.Order(t.Context(), "still", control.Pause); err != nil {
+		t.Errorf("pausing it: %v", err)
+	}
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	if _, err := c.Delete(soon(), "still", true); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("deleting it: %v; want an error that names the page store", err)
+	}
+	if info, err := c.Postgres.Jobs().Info(t.Context(), "still"); err != nil || !info.Deleted.IsZero() ||
+		info.State != crawl.JobPaused {
+		t.Errorf("the job is %+v, %v; want it paused, and not deleted", info, err)
+	}
+	if _, _, err := c.Mongo.Job("still").Record(soon(), weburl.Key{1}); err == nil ||
+		!strings.Contains(err.Error(), "does not answer; is it running") {
+		t.Errorf("reading a record: %v", err)
 	}
 }

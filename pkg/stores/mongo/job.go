@@ -26,6 +26,9 @@ func (s *Store) Job(id crawl.JobID) *Job { return &Job{s: s, id: id} }
 
 // collection returns that of the job's present life.
 func (j *Job) collection(ctx context.Context) (*mongo.Collection, error) {
+	if err := j.s.reached(ctx); err != nil {
+		return nil, err
+	}
 	l, err := j.s.life(ctx, j.id)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,6 +24,7 @@ type Store struct {
 	db     *mongo.Database
 	writer writer
 	turns  turns
+	met    atomic.Bool // the server has answered
 
 	indexing chan struct{} // has room for the one that makes indexes
 	mu       sync.Mutex
@@ -31,6 +33,18 @@ type Store struct {
 
 // Open connects to the server and asks it for a sign of life.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := OpenLater(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.reached(ctx); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
+	return s, nil
+}
+
+// OpenLater is Open for who may never need the server: it is not asked before something is read or written.
+func OpenLater(cfg Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -43,10 +57,17 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, client: client, db: client.Database(cfg.Database), indexing: make(chan struct{}, 1),
 		indexed: map[life]time.Time{}}
 	s.writer.init(cfg.Writers, s.insert)
-	if err := s.Ping(ctx); err != nil {
-		return nil, errors.Join(err, s.disconnect())
-	}
 	return s, nil
+}
+
+// reached fails as Open would, where the server has not answered yet and does not now.
+func (s *Store) reached(ctx context.Context) error {
+	if s.met.Load() {
+		return nil
+	}
+	err := s.Ping(ctx)
+	s.met.Store(err == nil)
+	return err
 }
 
 // plainURL is the server's URL without the password, for messages.

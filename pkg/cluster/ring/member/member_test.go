@@ -67,6 +67,64 @@ func TestTheFenceIsUpAtTheFirstInstantAfterASuspension(t *testing.T) {
 	})
 }
 
+// muted is a store whose first session is never answered again, nor ended, from a moment on: as that of a ZooKeeper
+// which lost its data.
+type muted struct {
+	member.Store
+	silent atomic.Bool
+	opened atomic.Int64
+}
+
+type mutedSession struct {
+	member.Session
+	of *muted
+}
+
+func (m *muted) Open(ctx context.Context) (member.Session, error) {
+	s, err := m.Store.Open(ctx)
+	if err == nil && m.opened.Add(1) == 1 {
+		s = mutedSession{s, m}
+	}
+	return s, err
+}
+
+func (s mutedSession) Ended() <-chan struct{} { return nil }
+
+func (s mutedSession) Ping(ctx context.Context) error {
+	if s.of.silent.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Session.Ping(ctx)
+}
+
+func (s mutedSession) Read(ctx context.Context) (member.View, error) {
+	if s.of.silent.Load() {
+		<-ctx.Done()
+		return member.View{}, ctx.Err()
+	}
+	return s.Session.Read(ctx)
+}
+
+// A session that the store will never take again does not keep its node fenced for ever.
+func TestASessionThatHearsNothingIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &muted{Store: memstore.New(9 * time.Second).Client()}
+		m := build(t, store, config("n"))
+		defer run(t, m)()
+		time.Sleep(10 * time.Second)
+		store.silent.Store(true)
+		time.Sleep(45 * time.Second)
+		if !m.Fenced() || store.opened.Load() != 1 {
+			t.Errorf("after 45 s: fenced %t, %d sessions; want the first, and a fence", m.Fenced(), store.opened.Load())
+		}
+		time.Sleep(45 * time.Second)
+		if m.Fenced() || store.opened.Load() != 2 {
+			t.Errorf("after 90 s: fenced %t, %d sessions; want a second one, and no fence", m.Fenced(), store.opened.Load())
+		}
+	})
+}
+
 // All nodes of a large cluster start at once, and one of them dies: the table is written a few times, not a thousand.
 func TestManyMembersWriteLittle(t *testing.T) {
 	const n = 100

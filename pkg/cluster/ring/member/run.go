@@ -155,19 +155,27 @@ func (m *Member) within(ctx context.Context, s Session, call func(context.Contex
 	return call(ctx)
 }
 
+// silence is how long a session that hears nothing is believed to go on some day. The store may never take it again: a
+// ZooKeeper that lost its data refuses whoever has seen more of it, and does not say so.
+func silence(timeout time.Duration) time.Duration { return max(6*timeout, time.Minute) }
+
 // keepAlive pings the store six times for each timeout, so that three pings may be lost before the fence goes up. It
-// also looks for the nodes that callers of Alive ask about.
+// also looks for the nodes that callers of Alive ask about. A session that hears nothing for long is given up.
 func (m *Member) keepAlive(ctx context.Context, s Session) error {
+	heard := m.fence.clock()
 	for ; ctx.Err() == nil; wait(ctx, s.Timeout()/6, m.sight.asked) {
 		sent := m.fence.clock()
 		err := m.within(ctx, s, s.Ping)
 		switch {
 		case err == nil:
+			heard = sent
 			m.fence.heard(sent, s.Timeout())
 			m.noteFence()
 			m.see(ctx, s, sent)
 		case errors.Is(err, ErrEnded):
 			return fmt.Errorf("registration of %s: %w", m.cfg.Node.Name, err)
+		case ctx.Err() == nil && m.fence.clock()-heard >= silence(s.Timeout()):
+			return fmt.Errorf("%w: nothing was heard in it for %v: %w", ErrEnded, silence(s.Timeout()), err)
 		case ctx.Err() == nil:
 			m.log.Debug("no sign of life from the ring's store", "error", err)
 		}
