@@ -74,7 +74,11 @@ func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) boo
 	for to < len(j.blocks) && j.within(j.blocks[to].node, n) {
 		to++
 	}
-	if behind && (2*e.prose > e.words || !j.facts(from, to)) || j.controls(n) {
+	if to == from {
+		return false
+	}
+	headed := e.tag == htmlscan.Section && j.blocks[from].kind == heading && e.linkWords == 0
+	if behind && !headed && (2*e.prose > e.words || !j.facts(from, to)) || j.controls(n) {
 		return false
 	}
 	for i := from; i < to; i++ {
@@ -86,7 +90,7 @@ func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) boo
 
 // facts says whether the blocks are enough to be names and values.
 func (j *judge) facts(from, to int) bool {
-	text := j.buf[j.blocks[from].start:j.blocks[max(from, to-1)].end]
+	text := j.buf[j.blocks[from].start:j.blocks[to-1].end]
 	return to-from >= factBlocks || to-from >= fewFacts && bytes.ContainsAny(text, "0123456789")
 }
 
