@@ -16,8 +16,8 @@ func (c *octets) central(body []byte) string {
 	case c.share("\xBA\xFE", 10) && c.share("\xE3", 10):
 		return "windows-1250" // Romanian: ş ţ with ă
 	case 20*within >= c.high && within >= 3:
-		if old, windows := c.of("\xB1\xB6\xA1\xA6\xAC")+c.of("\xB9\xBE"), c.of("\x8A\x8C\x8E\x8F\x9A\x9C\x9E\x9F"); old > 2*windows &&
-			c.of("\xB1\xB6\xBE") > 0 {
+		old, windows := c.of("\xB1\xB6\xA1\xA6\xAC\xB9\xBE"), c.of("\x8A\x8C\x8E\x8F\x9A\x9C\x9E\x9F")
+		if old > 2*windows && c.of("\xB1\xB6\xBE") > 0 {
 			return "iso-8859-2"
 		}
 		return "windows-1250" // Polish, Slovak
