@@ -42,7 +42,8 @@ func TestBooksThatCannotBeRead(t *testing.T) {
 	cipher := func(file string) []string {
 		return []string{"META-INF/encryption.xml", `<e><CipherReference URI="` + file + `"/></e>`}
 	}
-	if got := openOffice(request("", bookOf(t, cipher("OEBPS/two.xhtml")...)), kindEPUB); got.Reason != crawl.ReasonDocumentEncrypted {
+	locked := openOffice(request("", bookOf(t, cipher("OEBPS/two.xhtml")...)), kindEPUB)
+	if got := locked; got.Reason != crawl.ReasonDocumentEncrypted {
 		t.Errorf("an encrypted chapter: %+v", got)
 	}
 	if got := openOffice(request("", bookOf(t, cipher("OEBPS/font.otf")...)), kindEPUB); got.Reason != "" {
@@ -71,7 +72,8 @@ func TestRichText(t *testing.T) {
 	}
 	got := openRTF(request("", []byte(`{\rtf1{\info{\title T\'e9}{\author Ann}{\creatim\yr2020\mo1\dy2\hr3\min4}{\operator no}}`+
 		`{\field{\*\fldinst{HYPERLINK "http://a.test/x"}}{\fldrslt{\ul there}}}{\field{\*\fldinst PAGE}{\fldrslt 1}}`)))
-	if got.Title != "Té" || got.Author != "Ann" || got.Text != "there1" || !slices.Equal(got.Links, []string{"http://a.test/x"}) ||
+	if got.Title != "Té" || got.Author != "Ann" || got.Text != "there1" ||
+		!slices.Equal(got.Links, []string{"http://a.test/x"}) ||
 		!got.Created.Equal(time.Date(2020, 1, 2, 3, 4, 0, 0, time.UTC)) || !slices.Contains(got.Cut, cutText) {
 		t.Errorf("%+v", got)
 	}

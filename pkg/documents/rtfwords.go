@@ -11,9 +11,9 @@ var rtfSigns = map[string]string{"tab": " ", "emdash": "—", "endash": "–", "
 
 // rtfNoText are the destinations that hold no text of the document, and what was deleted.
 var rtfNoText = []string{"fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "header",
-	"headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "listtable", "listoverridetable", "revtbl", "xe",
-	"tc", "deleted", "annotation", "atnid", "atnauthor", "nonshppict", "filetbl", "rsidtbl", "generator", "themedata",
-	"bkmkstart", "bkmkend"}
+	"headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "listtable", "listoverridetable",
+	"revtbl", "xe", "tc", "deleted", "annotation", "atnid", "atnauthor", "nonshppict", "filetbl", "rsidtbl", "generator",
+	"themedata", "bkmkstart", "bkmkend"}
 
 // rtfCharsets are the names of the charsets that fonts have, by their numbers.
 var rtfCharsets = map[int]string{77: "macintosh", 128: "shift_jis", 129: "euc-kr", 134: "gbk", 136: "big5",

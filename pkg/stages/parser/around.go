@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	factLinks  = 0.2 // share of the words of facts that are links, at most
-	factBlocks = 4   // blocks that make facts behind the text: two names and two values
-	fewFacts   = 2   // the same of those with figures
+	factLinks  = 0.2  // share of the words of facts that are links, at most
+	factBlocks = 4    // blocks that make facts behind the text: two names and two values
+	fewFacts   = 2    // the same of those with figures
+	mostFacts  = 2048 // elements and blocks, so that a hostile page takes no quadratic time
 )
 
 // titleBlock is the heading that the page's title has, -1 if there is none.
@@ -67,14 +68,18 @@ func (n *node) cell() bool { return n.tag == htmlscan.Td || n.tag == htmlscan.Th
 // keepFact keeps the element n, whose blocks start at from, if it says facts. Behind the text it takes some of them.
 func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) bool {
 	e := &j.nodes[n]
-	if e.shown != e.words || float64(e.linkWords) > factLinks*float64(e.words) {
+	if e.shown != e.words || float64(e.linkWords) > factLinks*float64(e.words) || e.last-n > mostFacts || j.controls(n) {
 		return false
 	}
 	to := from
-	for to < len(j.blocks) && j.within(j.blocks[to].node, n) {
+	for to < len(j.blocks) && j.within(j.blocks[to].node, n) && to-from <= mostFacts {
 		to++
 	}
-	if behind && (2*e.prose > e.words || !j.facts(from, to)) || j.controls(n) {
+	if to == from || to-from > mostFacts {
+		return false
+	}
+	headed := e.tag == htmlscan.Section && j.blocks[from].kind == heading && e.linkWords == 0
+	if behind && !headed && (2*e.prose > e.words || !j.facts(from, to)) {
 		return false
 	}
 	for i := from; i < to; i++ {
@@ -86,7 +91,7 @@ func (j *judge) keepFact(n int32, from int, behind bool, drop, region flags) boo
 
 // facts says whether the blocks are enough to be names and values.
 func (j *judge) facts(from, to int) bool {
-	text := j.buf[j.blocks[from].start:j.blocks[max(from, to-1)].end]
+	text := j.buf[j.blocks[from].start:j.blocks[to-1].end]
 	return to-from >= factBlocks || to-from >= fewFacts && bytes.ContainsAny(text, "0123456789")
 }
 

@@ -30,6 +30,13 @@ func TestFactsAroundTheTextAreText(t *testing.T) {
 			</div></div></div><div><div>Salary</div><div>3,000 €</div></div>`, "Full time|The lock|2,900|June", "3,000"},
 		{"a column of old", `<title>Hull</title><h1>Hull</h1><table><tr><td><table><tr><td>Main boxes</table><td>` + prose +
 			prose + `</table>`, "The lock", "boxes"},
+		{"a page builder's widgets", `<title>Roofs</title><div class="elementor-element elementor-widget elementor-widget-heading">
+			<h1>Roofs</h1></div><div class="elementor-element elementor-widget elementor-widget-text">` + prose + prose +
+			`</div><div class="elementor-element elementor-widget elementor-widget-counter"><b>320</b><p>roofs a year</div>`,
+			"Roofs|The lock|320", ""},
+		{"a section of its own", `<title>Knots</title><main><h1>Knots</h1><section class=a>` + prose + prose + `</section>
+			<section class=b><h2>Who</h2><p>Bo Bell</section><section class=c><h2>More</h2><p><a href=1>Ropes</a></section></main>`,
+			"Bo Bell", "Ropes"},
 		{"figures and words", `<title>Hull</title><div><h1>Hull</h1><div class=b>` + prose + prose + `</div><div><b>Who</b><p>Sees
 			this</div></div>`, "The lock", "Sees"},
 		{"a posting whose body has a name", `<title>Baker | Jobs</title><div><div class=head><h1>Baker</h1><p>Full time</div>

@@ -172,6 +172,9 @@ func wordHints(val []byte) (f flags, note bool) {
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
 	negated := false
+	if bytes.HasPrefix(val[i:], elementor) {
+		i += len(elementor)
+	}
 	for i < len(val) && !space(val[i]) {
 		var word []byte
 		word, i = hintWord(val, i, &buf)
@@ -193,6 +196,9 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	}
 	return f, note, i
 }
+
+// elementor is what Elementor calls each part of a text.
+var elementor = []byte("elementor-widget")
 
 // goesOn says whether a name still tells of a person after "author" or "user" if this word follows.
 func goesOn(w []byte) bool {

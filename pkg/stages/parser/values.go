@@ -38,7 +38,8 @@ func toString(s string) (any, bool) {
 	return s, s != ""
 }
 
-// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२", "1.2k".
+// toNumber reads the first number in s, whatever stands around it: "$1,234.50", "1.234,50 EUR", "ab 12 %", "१२",
+// "1.2k".
 func toNumber(s string) (any, bool) {
 	number, rest := numberIn(digits.Plain(s))
 	if number == "" {

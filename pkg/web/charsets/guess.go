@@ -1,11 +1,14 @@
 package charsets
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"unicode/utf8"
+)
 
 // A document that declares nothing and is no UTF-8 is in the encoding of the place that it comes from. Browsers guess
 // it from the octets (HTML Standard, 13.2.3.2, step 8), and so do we, for the encodings of old pages in East Asia, in
 // Cyrillic, Greek, Hebrew, Arabic and Thai; all else stays windows-1252, in whose languages letters beyond ASCII stand
-// alone.
+// alone, and the Latin ones that can be told from them.
 const (
 	guessBytes = 64 << 10 // of the document that are looked at
 	fewHigh    = 8        // octets beyond ASCII; with fewer there is nothing to go by
@@ -22,7 +25,7 @@ func guess(body []byte) string {
 	case mostlyUTF8(body):
 		return utf8Name
 	case 2*c.alone > c.high:
-		return ""
+		return c.central(body)
 	}
 	if c.thai() {
 		return "windows-874"
@@ -30,7 +33,7 @@ func guess(body []byte) string {
 	if name := guessPairs(body); name != "" {
 		return name
 	}
-	return c.guessLetters()
+	return cmp.Or(c.guessLetters(), c.central(body))
 }
 
 // octets are counts of those beyond ASCII.
@@ -72,12 +75,16 @@ func (c *octets) of(list string) (n int) {
 
 // Common letters, and some that others' texts do not have at their places.
 const (
-	cyrillic1251  = "\xEE\xE5\xE0\xE8\xED\xF2\xF1\xF0\xE2\xEB" // о е а и н т с р в л
-	cyrillicKOI8  = "\xCF\xC5\xC1\xC9\xCE\xD4\xD3\xD2\xD7\xCC"
-	cyrillicLast  = "\xFB\xFC\xFF" // ы ь я
-	koi8Last      = "\xD9\xD8\xD1"
-	greekCommon   = "\xE1\xEF\xE9\xE5\xF4\xF3\xED\xE7\xF5\xF1\xEA\xF0\xF2\xDC\xDF\xFC\xDD\xDE\xEB\xEC"
-	hebrewLetters = "\xE0\xE1\xE2\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEE\xEF" +
+	cyrillic1251 = "\xEE\xE5\xE0\xE8\xED\xF2\xF1\xF0\xE2\xEB" // о е а и н т с р в л
+	cyrillicKOI8 = "\xCF\xC5\xC1\xC9\xCE\xD4\xD3\xD2\xD7\xCC"
+	cyrillicISO  = "\xDE\xD5\xD0\xD8\xDD\xE2\xE1\xE0\xD2\xDB"
+	cyrillicDOS  = "\xAE\xA5\xA0\xA8\xAD\xE2\xE1\xE0\xA2\xAB"
+	cyrillicLast = "\xFB\xFC\xFF" // ы ь я
+	// The same in ISO 8859-5 and code page 866.
+	cyrillicISOLast = "\xEB\xEC\xEF"
+	koi8Last        = "\xD9\xD8\xD1"
+	greekCommon     = "\xE1\xEF\xE9\xE5\xF4\xF3\xED\xE7\xF5\xF1\xEA\xF0\xF2\xDC\xDF\xFC\xDD\xDE\xEB\xEC"
+	hebrewLetters   = "\xE0\xE1\xE2\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEE\xEF" +
 		"\xF0\xF1\xF2\xF3\xF4\xF5\xF6\xF7\xF8\xF9\xFA"
 )
 
@@ -114,6 +121,10 @@ func (c *octets) guessLetters() string {
 		return "windows-1251"
 	case 2*c.of(cyrillicKOI8) > c.high && 100*c.of(koi8Last) > c.high:
 		return "koi8-r"
+	case 2*c.of(cyrillicISO) > c.high && 100*c.of(cyrillicISOLast) > c.high:
+		return "iso-8859-5"
+	case 2*c.of(cyrillicDOS) > c.high && 100*c.of(cyrillicISOLast) > c.high:
+		return "ibm866"
 	case 50*c.of(hebrewLetters) > 49*c.high:
 		return "windows-1255"
 	case 4*c.of(greekCommon) > 3*c.high:
