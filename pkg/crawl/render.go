@@ -43,7 +43,7 @@ type Rendering struct {
 	Worth Duration `json:"worth,omitempty" yaml:"worth,omitempty"`
 	// keep a picture of each page that is rendered; style sheets, images and fonts are then fetched
 	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot,omitempty"`
-	// do not scroll to the end once, as is done for lists that load as one reads
+	// do not scroll to the end, as is done for lists that load as one reads
 	NoScroll bool `json:"no_scroll,omitempty" yaml:"no_scroll,omitempty"`
 }
 

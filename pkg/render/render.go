@@ -31,7 +31,7 @@ type Request struct {
 	UserAgent  string // that scripts see; empty: the browser's own
 	Limits     Limits
 	Screenshot bool   // make a picture; style sheets, images and fonts are then asked for
-	Scroll     bool   // scroll to the end once
+	Scroll     bool   // scroll to the end
 	Nofollow   bool   // links that say nofollow are among Result.Links
 	Agent      string // by which robots meta elements and headers call the crawler, beside robots
 	Seed       bool   // random numbers are seeded by the URL: two renders give the same

@@ -61,7 +61,7 @@ keeps a picture of it (WebP).`,
 	cmd.Flags().StringVar(&p.browser, "browser", "", "`file` of the browser (default chromium, or what else is in PATH)")
 	cmd.Flags().BoolVar(&p.html, "html", false, "print the HTML that came of a FILE instead")
 	cmd.Flags().StringVar(&p.screenshot, "screenshot", "", "keep a picture of a FILE in this `file`")
-	cmd.Flags().BoolVar(&p.scroll, "scroll", true, "scroll to the end once, for lists that load as one reads")
+	cmd.Flags().BoolVar(&p.scroll, "scroll", true, "scroll to the end, for lists that load as one reads")
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		if !isPageURL(args[0]) {
 			return p.renderFile(cmd, args[0])
