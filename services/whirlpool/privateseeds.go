@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,7 +47,12 @@ func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *nod
 	if len(job.Network.Proxies) > 0 { // which resolves the names
 		lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, nil }
 	}
-	private := privateSeeds(ctx, seeds, lookup)
+	private := privateSeeds(ctx, seeds, func(ctx context.Context, seed weburl.URL) ([]netip.Addr, error) {
+		if isResolved(&job.Network, seed) { // what the name servers say of it does not count
+			return nil, nil
+		}
+		return lookup(ctx, seed.Hostname())
+	})
 	if len(private) == 0 {
 		return nil
 	}
@@ -62,9 +69,17 @@ func (f *crawlFlags) refusePrivate(ctx context.Context, job *crawl.Job, opt *nod
 	return nil
 }
 
+// isResolved reports whether network.resolve has the addresses of a seed.
+func isResolved(n *crawl.Network, seed weburl.URL) bool {
+	return slices.ContainsFunc(n.Resolve, func(line string) bool {
+		r, err := crawl.ParseResolve(line)
+		return err == nil && (r.Host == seed.Hostname() || r.Host == "*") && strconv.Itoa(r.Port) == seed.EffectivePort()
+	})
+}
+
 // privateSeeds says of each seed at a private address alone which address that is.
 func privateSeeds(ctx context.Context, seeds []weburl.URL,
-	lookup func(context.Context, string) ([]netip.Addr, error)) (private []string) {
+	lookup func(context.Context, weburl.URL) ([]netip.Addr, error)) (private []string) {
 	ctx, cancel := context.WithTimeout(ctx, seedLookupsTime)
 	defer cancel()
 	found := make([]error, len(seeds))
@@ -74,7 +89,7 @@ func privateSeeds(ctx context.Context, seeds []weburl.URL,
 		found[i] = netguard.CheckHost(s.Hostname())
 		if found[i] == nil && i < maxSeedLookups {
 			g.Go(func() error {
-				addrs, err := lookup(ctx, s.Hostname())
+				addrs, err := lookup(ctx, s)
 				if err == nil { // a name that cannot be resolved is the fetcher's to report
 					found[i] = allPrivate(addrs)
 				}

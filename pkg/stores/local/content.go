@@ -38,9 +38,27 @@ func content(dir string) (found []string, err error) {
 	return found, err
 }
 
+// fileOnTheWay returns the part of a directory's path that is a file, or a symbolic link to nothing, if there is one.
+func fileOnTheWay(dir string) (name string, ok bool) {
+	for name = filepath.Clean(dir); ; name = filepath.Dir(name) {
+		if info, err := os.Stat(name); err == nil {
+			return name, !info.IsDir()
+		}
+		if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it leads nowhere
+			return name, true
+		}
+		if name == filepath.Dir(name) {
+			return "", false
+		}
+	}
+}
+
 // checkState refuses a directory whose state is of another version or another program, or is missing although there are
 // results: the results would be lost, or mixed with others. fresh says that nothing was ever stored.
 func checkState(dir string) (fresh bool, err error) {
+	if name, ok := fileOnTheWay(dir); ok {
+		return false, fmt.Errorf("%s is a file, and no directory: name another place with -o, or move the file away", name)
+	}
 	results, err := content(dir)
 	if err != nil {
 		return false, fmt.Errorf("look into crawl directory %s: %w", dir, err)

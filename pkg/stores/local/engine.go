@@ -35,10 +35,11 @@ var ErrInUse = errors.New("in use by another process")
 func lockDir(dir string) (io.Closer, error) {
 	name := filepath.Join(dir, "state", lockName)
 	l, err := vfs.Default.Lock(name)
+	var path *fs.PathError // the file cannot be made or opened
 	switch {
 	case err == nil:
 		return l, nil
-	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS):
+	case !errors.As(err, &path) && !errors.Is(err, syscall.ENOLCK):
 		return nil, fmt.Errorf("crawl directory %s is %w (%s: %w): wait for it to end, stop it, or choose another "+
 			"directory with --out",
 			dir, ErrInUse, name, err)

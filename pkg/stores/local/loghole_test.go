@@ -49,7 +49,8 @@ func TestDamagedStateIsToldAndDeletesNoRecord(t *testing.T) {
 		if kept == 0 || aside == 0 || kept+aside != 60 {
 			t.Errorf("packed %v: %d records are kept and %d set aside, of 60", packed, kept, aside)
 		}
-		for _, want := range []string{"the log of the state is damaged", log, "does not know any more are set aside", asideName} {
+		for _, want := range []string{"the log of the state is damaged", log, "does not know any more are set aside",
+			asideName} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("packed %v: %q is not said: %s", packed, want, said.String())
 			}

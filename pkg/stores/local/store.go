@@ -187,6 +187,9 @@ func (s *Store) openDB(fresh bool) (err error) {
 		return err
 	}
 	db, err := pebble.Open(s.path("state", "db"), opts)
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return fmt.Errorf("open the state of crawl directory %s: %w: raise the limit (ulimit -n)", s.dir, err)
+	}
 	if err != nil {
 		return fmt.Errorf("open the state of crawl directory %s: %w; if it is damaged or parts of it were deleted, restore "+
 			"a copy of %s; the records that %s holds are good: move it away before you start over with --fresh", s.dir, err,

@@ -149,8 +149,8 @@ func (n *nameServers) exchange(ctx context.Context, q *dns.Msg, server string) (
 	return reply, nil
 }
 
-// whole asks over TCP for an answer that was cut. Where TCP is shut, what came over UDP serves if there is an address in
-// it.
+// whole asks over TCP for an answer that was cut. Where TCP is shut, what came over UDP serves if there is an address
+// in it.
 func (n *nameServers) whole(ctx context.Context, q *dns.Msg, server string, cut *dns.Msg) (*dns.Msg, error) {
 	reply, _, err := n.tcp.ExchangeContext(ctx, q, server)
 	if err != nil && len(readAnswer(cut, q.Question[0].Name, q.Question[0].Qtype).addrs) > 0 {
