@@ -17,9 +17,9 @@ import (
 
 // ChangeSum identifies what a page says, for telling whether it changed between two visits: its title, its main text,
 // its fields and the URLs of its links within its domain. What changes at each look does not count: words with digits,
-// dates and ages ("3 minutes ago", "12 May") are alike, the order of links is none, and digits and tokens in the queries
-// of links are alike. Fields that rules took from the page count as they are, and so do the dates in a sitemap or a
-// feed.
+// dates and ages ("3 minutes ago", "12 May") are alike, the order of links is none, and digits and tokens in the
+// queries of links are alike. Fields that rules took from the page count as they are, and so do the dates in a sitemap
+// or a feed.
 //
 // The upper half is a hash; the lower one is half of the simhash of the text, so [Near] can be asked of two sums. The
 // sum is never 0.
