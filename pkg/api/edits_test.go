@@ -211,6 +211,7 @@ func TestAPatchThatCannotBeRead(t *testing.T) {
 		`{"politeness":"fast"}`:         `politeness: want keys with values, not "fast"`,
 		`{"politeness":{"dely":"1s"}}`:  `there is no key politeness.dely; did you mean delay?`,
 		`{"allow_private":"perhaps"}`:   `allow_private: want true or false, not "perhaps"`,
+		`{"allow_private":"yes"}`:       `allow_private: want true or false, not a string`,
 		`{"politeness":{"delay":5}}`:    "politeness.delay: ",
 		`{"limits":{"max_body":"10X"}}`: "limits.max_body: ",
 	} {
