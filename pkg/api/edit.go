@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -130,6 +132,10 @@ func unsettled(data []byte, err error) string {
 			all = append(all, f.Message)
 		}
 		return strings.Join(all, "; ")
+	}
+	// YAML takes "yes" for true, JSON does not.
+	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) && e.Type.Kind() == reflect.Bool {
+		return e.Field + ": want true or false, not a " + e.Value
 	}
 	return err.Error()
 }

@@ -211,6 +211,7 @@ func TestAPatchThatCannotBeRead(t *testing.T) {
 		`{"politeness":"fast"}`:         `politeness: want keys with values, not "fast"`,
 		`{"politeness":{"dely":"1s"}}`:  `there is no key politeness.dely; did you mean delay?`,
 		`{"allow_private":"perhaps"}`:   `allow_private: want true or false, not "perhaps"`,
+		`{"allow_private":"yes"}`:       `allow_private: want true or false, not a string`,
 		`{"politeness":{"delay":5}}`:    "politeness.delay: ",
 		`{"limits":{"max_body":"10X"}}`: "limits.max_body: ",
 	} {
@@ -232,8 +233,8 @@ func TestADryEditChecksThePipeline(t *testing.T) {
 		{Key: "pipeline.nodes[0].with.keep", Line: 1, Message: "no expression"}}}
 	const edit = `{"dry_run":true,"patch":{"pipeline":{"nodes":[{"id":"a","at":"record","use":"builtin/filter@1",` +
 		`"with":{"keep":"("}}]}}}`
-	if got := w.ask(http.MethodPost, revisionsPath, edit); got.status != 422 || !strings.Contains(got.body, "no expression") ||
-		strings.Contains(got.body, "private") {
+	if got := w.ask(http.MethodPost, revisionsPath, edit); got.status != 422 ||
+		!strings.Contains(got.body, "no expression") || strings.Contains(got.body, "private") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if got := w.ask(http.MethodPost, revisionsPath, `{"dry_run":true,"patch":{"max_depth":3}}`); got.status > 201 {

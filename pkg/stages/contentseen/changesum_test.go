@@ -31,6 +31,9 @@ func TestChangeSumCountsWhatPeopleWould(t *testing.T) {
 		"another date": {docOf(t, strings.Replace(base, "Monday, 12 May 2026", "Dienstag, 3. Juni 2027", 1), a,
 			b), true},
 		"another age":              {docOf(t, strings.Replace(base, "3 minutes ago", "17 hours ago", 1), a, b), true},
+		"an age in words":          {docOf(t, strings.Replace(base, "3 minutes ago", "an hour ago", 1), a, b), true},
+		"another in words":         {docOf(t, strings.Replace(base, "3 minutes ago", "two days ago", 1), a, b), true},
+		"this moment":              {docOf(t, strings.Replace(base, "3 minutes ago", "just now", 1), a, b), true},
 		"white space and case":     {docOf(t, strings.ToUpper(strings.ReplaceAll(base, " ", "  \n")), a, b), true},
 		"links in another order":   {docOf(t, base, b, a, a), true},
 		"a link to another site":   {docOf(t, base, a, b, "http://ads.example/x"), true},
@@ -57,6 +60,27 @@ func TestChangeSumCountsWhatPeopleWould(t *testing.T) {
 	one, two := docOf(t, base, a+"?t=17"), docOf(t, base, a+"?t=18")
 	if ChangeSum(one) != ChangeSum(two) {
 		t.Error("digits in the query of a link count")
+	}
+}
+
+// Links that are made anew for each visitor are the same links, and other words in a query are not.
+func TestChangeSumKnowsTokens(t *testing.T) {
+	const base = "http://www.a.example/one"
+	sum := func(link string) uint64 { return ChangeSum(docOf(t, "a text", base+link)) }
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"?do=out&csrf=2aae6c35c94fcfb415dbe95f408b9ce9", "?do=out&csrf=76c2436b593f27aa073f0b2404531b8d", true},
+		{"?t=0b5c7d5e-41f4-4a36-9d2e-9b2f1c6a7e55", "?t=f3a1d8c2-77aa-4c1b-8e2d-4b9c0d1e2f33", true},
+		{";token=9A1F00C2D3E4B5A69788/x", ";token=10FF21D0A3B4C5D6E7F8/x", true},
+		{";token=9A1F00C2D3E4B5A69788/x", ";token=10FF21D0A3B4C5D6E7F8/y", false},
+		{"?q=how-to-install-python-3-on-debian", "?q=how-to-install-python-3-on-ubuntu", false},
+		{"?q=2aae6c35c94fcfb4", "?p=2aae6c35c94fcfb4", false},
+	} {
+		if got := sum(c.a) == sum(c.b); got != c.same {
+			t.Errorf("%s and %s: the same: %v", c.a, c.b, got)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type stores struct {
 	near    int
 	confirm func(mine, theirs []byte) bool
 	record  *crawl.Record
+	former  *crawl.Record // of the visit before; nil: there is none
 	putErr  error
 	noteErr error
 }
@@ -62,8 +63,11 @@ func (*stores) Amend(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.
 	return false, errors.New("content-seen amends no record")
 }
 
-func (*stores) Mark(context.Context, crawl.JobID, weburl.URL, int, func(*crawl.Record)) (bool, error) {
-	return false, nil
+func (s *stores) Mark(_ context.Context, _ crawl.JobID, _ weburl.URL, _ int, change func(*crawl.Record)) (bool, error) {
+	if s.former != nil {
+		change(s.former)
+	}
+	return s.former != nil, nil
 }
 
 func (s *stores) handler(job crawl.Job) *Handler {
@@ -97,6 +101,26 @@ func document(t *testing.T) *crawl.Document {
 		ContentType: "text/html", Canonical: "http://a.example/c", Fields: []crawl.Field{{Name: "f", Value: "v"}},
 		Links: []crawl.Link{{URL: mustURL(t, "http://a.example/y")}}, Assets: []string{"http://a.example/i.png"},
 		Cut: []string{"links"},
+	}
+}
+
+// A version is kept of what said something else, and not of a page in which only links were others.
+func TestVersionsSaySomethingElse(t *testing.T) {
+	job := testJob()
+	job.Mode, job.Revisit.History = crawl.ModeContinuous, 3
+	for _, c := range []struct {
+		title string
+		want  int
+	}{{"Title", 0}, {"Former title", 1}} {
+		d := document(t)
+		d.Page.Task.Visit = 1
+		s := &stores{former: &crawl.Record{Title: c.title, Text: d.Text, Digest: crawl.Digest{2}}}
+		if _, err := s.handler(job).Handle(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.record.Versions); got != c.want {
+			t.Errorf("former title %q: %d versions, want %d", c.title, got, c.want)
+		}
 	}
 }
 

@@ -43,12 +43,17 @@ func saysNothing(d *crawl.Document) bool {
 		return false
 	}
 	for word := range wordsOf(d.Title + "\n" + d.Text) {
-		if tellsTime(word) && word != "404" && word != "410" {
+		if tellsTime(word) && word != "404" && word != "410" && !noTime[word] {
 			return false
 		}
 	}
 	return true
 }
+
+// noTime are words that tell a time, but mostly another thing where they are written so: a page that is not found may
+// have been moved.
+var noTime = map[string]bool{"may": true, "march": true, "second": true, "now": true, "moment": true, "moments": true,
+	"am": true, "sat": true, "sun": true, "vor": true, "hace": true, "ora": true}
 
 // missing notes in crawl.log that a page is a soft 404. Its record stays, as after a 404.
 func (h *Handler) missing(ctx context.Context, d *crawl.Document) error {
@@ -117,7 +122,8 @@ func (h *Handler) withdraw(ctx context.Context, t *crawl.Task, at time.Time) err
 }
 
 // keepVersions takes earlier versions of a page into its new record, where the job keeps them. A visit that was begun
-// before the one before it was noted finds the same page again, and takes it for a change: that is no version.
+// before the one before it was noted finds the same page again, and takes it for a change: that is no version. Neither
+// is one in which only links were others: it would push out what said something else.
 func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Record) error {
 	keep := job.Revisit.History
 	if r.Visit == 0 || keep <= 0 {
@@ -128,7 +134,7 @@ func (h *Handler) keepVersions(ctx context.Context, job *crawl.Job, r *crawl.Rec
 			return // there is nothing to keep of it
 		}
 		r.Versions = old.Versions
-		if old.Digest != r.Digest {
+		if old.Digest != r.Digest && (old.Title != r.Title || old.Text != r.Text) {
 			r.Versions = append([]crawl.PageVersion{old.Version()}, old.Versions...)
 		}
 		r.Versions = r.Versions[:min(len(r.Versions), keep)]

@@ -24,6 +24,8 @@ func TestSoft404(t *testing.T) {
 		"a number of its own":   {"Item 12", "There is one.", crawl.KindPage, true, revisit.Seen},
 		"a price":               {"An item", "It costs 30 EUR.", crawl.KindPage, true, revisit.Seen},
 		"a month":               {"The fair", "It is in November.", crawl.KindPage, true, revisit.Seen},
+		"it may have moved":     {"Not found", "It may have been moved. Search now.", crawl.KindPage, true, revisit.Missing},
+		"May":                   {"The fair", "It is in May.", crawl.KindPage, true, revisit.Seen},
 		"no text":               {"Photo", " ", crawl.KindPage, true, revisit.Seen},
 		"much text": {"Not found", strings.Repeat("There is much to read. ", 30), crawl.KindPage, true,
 			revisit.Seen},
