@@ -1,9 +1,12 @@
 package crawl
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 )
 
 // The ends of a pipeline: nodes at provider give seeds, nodes at output write what was stored. They come with the
@@ -79,6 +82,26 @@ func (p *Pipeline) mapSecrets(change func(text *string)) {
 			}
 		}
 	}
+}
+
+// SecretRefs are the settings of outputs that refer to secrets, by their keys.
+func (p *Pipeline) SecretRefs() map[string]string {
+	refs := map[string]string{}
+	for i, n := range p.At(AtOutput) {
+		add := func(key string, value any) {
+			if text, is := value.(string); is && secret.IsReference(text) {
+				refs[nodeKey(i, "with."+key)] = text
+			}
+		}
+		for key, value := range n.With {
+			add(key, value)
+			list, _ := value.([]any)
+			for k := range list {
+				add(fmt.Sprintf("%s[%d]", key, k), list[k])
+			}
+		}
+	}
+	return refs
 }
 
 // Delivers reports whether nodes of the pipeline write what was stored.

@@ -35,7 +35,6 @@ func TestWrongFlagsSayWhatToWrite(t *testing.T) {
 		"crawl /no/such/file":                      "it looks like a file and names no host",
 		"crawl ./x.html":                           "it looks like a file and names no host",
 		"crawl http://ann:pw@a.test/":              "give them by --user and --password",
-		"crawl -o /dev/null http://a.test/":        "-o /dev/null is a file",
 		"crawl -o items.csv http://a.test/":        "-o items.csv: the crawl wants a directory",
 		"export x.xlsx":                            "x.xlsx: no format has this ending: want .csv, .jsonl, .parquet or .wacz",
 		"export --format xml x":                    `format "xml": want csv, jsonl, parquet, markdown, mirror, wacz`,

@@ -37,9 +37,10 @@ func hereFaults(job *crawl.Job) []error {
 
 func secretFaults(job *crawl.Job) (faults []error) {
 	refs := job.SecretRefs()
+	maps.Copy(refs, job.Pipeline.SecretRefs()) // an output without its secret would be tried again for ever
 	for _, key := range slices.Sorted(maps.Keys(refs)) {
 		if _, err := secret.Resolve(refs[key]); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", key, err))
+			faults = append(faults, &crawl.KeyError{Key: key, Problem: err.Error()})
 		}
 	}
 	return faults

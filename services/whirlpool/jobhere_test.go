@@ -23,6 +23,12 @@ func TestAMissingFileIsToldBeforeTheOldCrawlIsDiscarded(t *testing.T) {
 			want: []string{"cookies_file", "c.txt", "line 2", "want 7"}},
 		"an output elsewhere": {job: "pipeline: {nodes: [{id: o, at: output, use: builtin/file@1, with: {file: ../x.csv}}]}",
 			want: []string{"../x.csv"}},
+		"an output's secret": {job: "pipeline: {nodes: [{id: h, at: output, use: builtin/webhook@1, " +
+			"with: {url: 'http://127.0.0.1:9/', secrets: ['${NO_SUCH_HOOK}']}}]}",
+			want: []string{"pipeline.nodes[0].with.secrets[0]", "set the environment variable NO_SUCH_HOOK"}},
+		"an output's address": {job: "pipeline: {nodes: [{id: d, at: output, use: builtin/postgres@1, " +
+			"with: {url: 'postgres://me:${NO_SUCH_WORD}@127.0.0.1/x'}}]}",
+			want: []string{"pipeline.nodes[0].with.url", "NO_SUCH_WORD"}},
 		"flag of cookies": {job: "max_pages: 1", args: []string{"--cookies", "gone.txt"},
 			want: []string{"--cookies", "gone.txt"}},
 	} {

@@ -62,7 +62,7 @@ var notDirectories = []string{".csv", ".json", ".jsonl", ".ndjson", ".xml", ".pa
 func checkOut(out string) error {
 	info, err := os.Stat(out)
 	if err == nil && !info.IsDir() {
-		return usage("-o %s is a file, and the crawl wants a directory; -o - writes records to standard output", out)
+		return fmt.Errorf("-o %s is a file, and the crawl wants a directory; -o - writes records to standard output", out)
 	}
 	name := strings.ToLower(out)
 	if err == nil || !slices.ContainsFunc(notDirectories, func(end string) bool { return strings.HasSuffix(name, end) }) {

@@ -123,7 +123,7 @@ func TestBadUsageAndWrongDirectories(t *testing.T) {
 		{[]string{"status"}, exitUsage, "-o"},
 		{[]string{"status", "-o", dir, "more"}, exitUsage, "more"},
 		{[]string{"status", "--nonsense"}, exitUsage, "--nonsense"},
-		{[]string{"explain", "-o", dir}, exitUsage, "1 arg"},
+		{[]string{"explain", "-o", dir}, exitUsage, "whirlpool explain URL"},
 		{[]string{"explain", "-o", dir, "ftp://a/"}, exitUsage, "ftp://a/"},
 		{[]string{"export", "-o", dir, "--format", "xls"}, exitUsage, "xls"},
 		{[]string{"export", "-o", dir, "--columns", "url,nonsense"}, exitUsage, "nonsense"},

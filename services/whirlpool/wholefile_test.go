@@ -80,7 +80,8 @@ func TestExportIntoADirectorySaysSo(t *testing.T) {
 func TestAnExportIntoNoDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	err := writeFile(filepath.Join(dir, "x.csv"), func(io.Writer) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "there is no directory "+dir) || strings.Contains(err.Error(), ".part") {
+	if err == nil || !strings.Contains(err.Error(), "there is no directory "+dir) ||
+		strings.Contains(err.Error(), ".part") {
 		t.Errorf("error %v", err)
 	}
 }

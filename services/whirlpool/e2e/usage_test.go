@@ -46,12 +46,12 @@ func TestBadUsageNamesWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{"nosuch", "", "nosuch"}, {"--nope", "", "--nope"}, {"tool nosuch", "", "nosuch"}, {"tool --nope", "", "--nope"},
-		{"tool url x y", "", "1 arg"}, {"tool url --nope", "", "--nope"}, {"tool canon x y", "", "1 arg"},
-		{"tool canon --nope", "", "--nope"}, {"tool robots", "", "3 arg"}, {"tool robots --nope", "", "--nope"},
+		{"tool url x y", "", "given:"}, {"tool url --nope", "", "--nope"}, {"tool canon x y", "", "given:"},
+		{"tool canon --nope", "", "--nope"}, {"tool robots", "", "given:"}, {"tool robots --nope", "", "--nope"},
 		{"tool robots /nowhere/r a /", "", "/nowhere/r"}, {"tool links %s", page, "--base"},
 		{"tool links --base no-url %s", page, "no-url"}, {"tool links --nope", "", "--nope"},
-		{"tool text", "", "1 arg"}, {"tool text --nope %s", page, "--nope"}, {"tool simhash", "", "1 arg"},
-		{"tool simhash --nope %s", page, "--nope"}, {"tool warc", "", "1 arg"}, {"tool warc --nope", "", "--nope"},
+		{"tool text", "", "given:"}, {"tool text --nope %s", page, "--nope"}, {"tool simhash", "", "given:"},
+		{"tool simhash --nope %s", page, "--nope"}, {"tool warc", "", "given:"}, {"tool warc --nope", "", "--nope"},
 		{"crawl", "", "URL"}, {"crawl --nope http://h.test/", "", "--nope"}, {"crawl ftp://h.test/", "", "ftp://h.test/"},
 		{"crawl http://h.test:99999/", "", "99999"}, {"crawl file:///etc/passwd", "", "file:///etc/passwd"},
 		{"crawl http://h.test/ --scope all", "", `scope "all"`}, {"crawl http://h.test/ --include (", "", `"("`},
