@@ -66,8 +66,8 @@ func parse(s string) (t time.Time, d reading, ok bool) {
 // buddhist is how many years the calendar of Thailand, which writes no other years beside its months, is ahead.
 const buddhist = 543
 
-var signs = strings.NewReplacer("年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", " ",
-	"時", ":", "时", ":", "分", " ", "\u2212", "-", "a.m.", "am", "p.m.", "pm")
+var signs = strings.NewReplacer("年 ", "-", "月 ", "-", "年", "-", "月", "-", "日", " ", "년 ", "-", "월 ", "-", "년", "-",
+	"월", "-", "일", " ", "時", ":", "时", ":", "分", " ", "\u2212", "-", "a.m.", "am", "p.m.", "pm")
 
 // plain is a text in lower case, with the digits of ASCII and single spaces, without remarks in brackets and a day of
 // the week that a comma follows.
@@ -129,6 +129,7 @@ type reading struct {
 	part      bool // there is no day, or no month
 	unsure    bool // the day may be the month
 	weekday   bool
+	bare      bool // of the time there is but the hour
 
 	clock
 }
@@ -140,7 +141,7 @@ func (d *reading) time() (time.Time, bool) {
 			d.year += 100
 		}
 	}
-	if d.year == 0 || d.day > 0 && d.month == 0 {
+	if d.year == 0 || d.day > 0 && d.month == 0 || d.bare && !d.halved {
 		return time.Time{}, false
 	}
 	if d.day == 0 {
@@ -170,13 +171,15 @@ func (d *reading) take(word string) bool {
 	case month > 0 && d.month == 0:
 		d.month = month
 		return true
+	case d.timed && bare == "am", bare == "pm": // without a time it is German
+		return d.halfDay(bare == "pm")
 	case bare == "", fillers[bare]:
 		return true
 	case weekdays[bare] && !d.weekday:
 		d.weekday = true
 		return true
-	case bare == "am", bare == "pm":
-		return d.halfDay(bare == "pm")
+	case strings.HasSuffix(word, ".") && d.takeMonth(bare):
+		return true
 	case d.timed && d.takeZone(bare):
 		return true
 	case d.takeNumber(bare), d.takeFigures(bare):
@@ -185,8 +188,18 @@ func (d *reading) take(word string) bool {
 	return !d.timed && d.takeTime(bare, d.day > 0)
 }
 
-// ordinals may end a day: "6th", "1er".
-var ordinals = [...]string{"st", "nd", "rd", "th", "er", "º", "°", "."}
+// takeMonth reads the month of "11. 12. 2014".
+func (d *reading) takeMonth(word string) bool {
+	n, ok := number(word)
+	if !ok || n < 1 || n > 12 || len(word) > 2 || d.day == 0 || d.month > 0 || d.year > 0 {
+		return false
+	}
+	d.month = time.Month(n)
+	return true
+}
+
+// ordinals may end a day or a year: "6th", "1er", "2005г".
+var ordinals = [...]string{"st", "nd", "rd", "th", "er", "º", "°", ".", "г"}
 
 // takeNumber reads a day or a year.
 func (d *reading) takeNumber(word string) bool {
@@ -201,6 +214,8 @@ func (d *reading) takeNumber(word string) bool {
 		d.day = n
 	case ok && len(word) == 2 && d.year+d.short == 0 && d.day > 0 && d.month > 0 && !d.timed:
 		d.short = n + 1
+	case ok && len(word) <= 2 && d.year > 0 && d.day > 0 && d.month > 0 && !d.timed: // "5 pm"
+		d.hour, d.timed, d.bare = n, true, true
 	default:
 		return false
 	}

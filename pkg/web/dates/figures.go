@@ -38,8 +38,19 @@ func (d *reading) takeFigures(word string) bool {
 		return d.takeNumber(parts[2])
 	case len(parts) == 3 && len(parts[2]) == len("2006"):
 		return d.yearLast(parts, word[sep])
+	case len(word) == len("26.10.13") && len(parts) == 3 && len(parts[2]) == 2 && len(parts[0]) == 2 && word[sep] == '.':
+		parts[2] = century(parts[2]) + parts[2]
+		return d.yearLast(parts, '.')
 	}
 	return false
+}
+
+// century is that of a year of two digits.
+func century(year string) string {
+	if year >= "70" {
+		return "19"
+	}
+	return "20"
 }
 
 func (d *reading) set(t time.Time) { d.year, d.month, d.day = t.Year(), t.Month(), t.Day() }
@@ -108,7 +119,7 @@ func (d *reading) yearLast(parts []string, sep byte) bool {
 		return false
 	}
 	d.unsure = sep != '.' && a <= 12 && b <= 12 && a != b
-	if sep == '/' && a <= 12 {
+	if sep == '/' && a <= 12 || sep == '-' && a <= 12 && b > 12 {
 		a, b = b, a // the month stands first
 	}
 	if b > 12 {
