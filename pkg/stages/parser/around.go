@@ -32,10 +32,6 @@ func (j *judge) keepFacts(c int32, drop, region flags) {
 	if j.title < 0 || c == 0 || j.blocks[j.title].node > c {
 		return
 	}
-	if around := region & j.blocks[j.title].flags; around != region { // the title of a live blog heads its articles
-		region = around
-		j.sum(drop, region)
-	}
 	a := c
 	for a > 0 && !j.within(j.blocks[j.title].node, a) {
 		a = j.nodes[a].parent
@@ -43,8 +39,12 @@ func (j *judge) keepFacts(c int32, drop, region flags) {
 	if a == c {
 		return
 	}
+	if around := region & j.blocks[j.title].flags; around != region { // the title of a live blog heads its articles
+		region = around
+		j.sum(drop, region)
+	}
 	from := j.title
-	for i := a + 1; i <= j.nodes[a].last; i++ {
+	for i := max(a+1, j.blocks[j.title].node); i <= j.nodes[a].last; i++ {
 		n := &j.nodes[i]
 		switch {
 		case i == c || n.control || n.tag == htmlscan.Form || n.cell() && j.within(c, n.parent) && !j.within(c, i):

@@ -91,7 +91,10 @@ func (p *pass) docBookHints(f flags, class []byte) flags {
 // phpBB, whose posts have headings that link to themselves as those of documentation do.
 func (p *pass) boardHints(id, class []byte) {
 	switch {
-	case string(id) == "hnmain", bytes.HasPrefix(class, []byte("sitetable")):
+	case string(id) == "hnmain":
+		p.thread = true
+	case len(class) == 0 || class[0] != 's' && class[0] != 'p':
+	case bytes.HasPrefix(class, []byte("sitetable")):
 		p.thread = true
 	case bytes.HasPrefix(class, []byte("postprofile")):
 		p.manual, p.anchored = false, -maxNodes
@@ -172,7 +175,7 @@ func wordHints(val []byte) (f flags, note bool) {
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
 	negated := false
-	if bytes.HasPrefix(val[i:], elementor) {
+	if val[i] == 'e' && bytes.HasPrefix(val[i:], elementor) {
 		i += len(elementor)
 	}
 	for i < len(val) && !space(val[i]) {
