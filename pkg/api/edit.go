@@ -127,9 +127,10 @@ func merged(ctx context.Context, job *crawl.Job, patch map[string]any) (*crawl.J
 // unsettled says why settings cannot be read, in the words of job files where these have some: JSON is YAML as well.
 func unsettled(data []byte, err error) string {
 	if _, inFile := jobfile.Parse(data); inFile != nil {
-		var all []string
-		for _, f := range jobfile.Faults(data, inFile) {
-			all = append(all, f.Message)
+		faults := jobfile.Faults(data, inFile)
+		all := make([]string, len(faults))
+		for i, f := range faults {
+			all[i] = f.Message
 		}
 		return strings.Join(all, "; ")
 	}

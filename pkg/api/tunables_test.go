@@ -78,7 +78,7 @@ func TestSettingsAreChangedUndoneAndHeardOf(t *testing.T) {
 			t.Errorf("%s may be %q", bad[0], bad[1])
 		}
 	}
-	for key, want := range map[string]string{"max_runing": "did you mean max_running?",
+	for key, want := range map[string]string{"max_runnin": "did you mean max_running?",
 		"log.level@n1": "no values of single", "listen": "start it again. What can be is max_running, log.level"} {
 		if err := a.Set(ctx, "me", key, "5"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", key, err, want)

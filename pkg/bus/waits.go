@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,15 +19,19 @@ type Waits struct {
 
 // Say writes the line, or counts what waits for the next one.
 func (w *Waits) Say(log *slog.Logger, message string, args ...any) {
-	w.SayAt(log, slog.LevelInfo, message, args...)
+	w.say(log.Info, message, args)
 }
 
-// SayAt is Say with another level.
-func (w *Waits) SayAt(log *slog.Logger, level slog.Level, message string, args ...any) {
+// Complain is Say at the level of errors.
+func (w *Waits) Complain(log *slog.Logger, message string, args ...any) {
+	w.say(log.Error, message, args)
+}
+
+func (w *Waits) say(write func(message string, args ...any), message string, args []any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := time.Now(); w.last.IsZero() || now.Sub(w.last) >= waitsEvery {
-		log.Log(context.Background(), level, message, append(args, "others_since_the_last_line", w.unnamed)...)
+		write(message, append(args, "others_since_the_last_line", w.unnamed)...)
 		w.last, w.unnamed = now, 0
 		return
 	}

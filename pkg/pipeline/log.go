@@ -21,8 +21,7 @@ func (r *runner[In]) failed(ctx context.Context, m bus.Message, err error) {
 		return
 	}
 	if bus.IsAway(err) && m.Attempt >= loudAttempt {
-		r.away.SayAt(r.cfg.Log, slog.LevelError, "messages wait until a service takes them", "stage", r.cfg.Name, "reason",
-			err)
+		r.away.Complain(r.cfg.Log, "messages wait until a service takes them", "stage", r.cfg.Name, "reason", err)
 		return
 	}
 	level := slog.LevelWarn

@@ -44,7 +44,7 @@ var foreignFlags = map[string]string{
 	"seed": "URLs stand without a flag; ", "url": "URLs stand without a flag; ",
 	"start-url": "URLs stand without a flag; ",
 	"recursive": "links are followed as it is; ", "-r": "links are followed as it is; ",
-	"continue": "the same command goes on with a crawl; ", "resume": "the same command goes on with a crawl; ",
+	"continue": "the same command resumes a crawl; ", "resume": "the same command resumes a crawl; ",
 	"format":  "`whirlpool export` writes CSV, JSON Lines and Parquet; ",
 	"timeout": "the keys limits.total, limits.connect and so on of a job file say it; ",
 	"-T":      "the key limits.total of a job file says it; ",

@@ -65,7 +65,7 @@ func missingFlags(root *cobra.Command, args []string, err error) error {
 	names, missing := strings.CutPrefix(err.Error(), "required flag(s) ")
 	cmd, _, unknown := root.Find(args)
 	if !missing || unknown != nil {
-		return nil
+		return nil //nolint:nilerr // the error that there is says it
 	}
 	var wants []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -111,7 +111,7 @@ const unixFrom = 1e9
 
 // retrySeconds reads "120", "1.5" and "30s".
 func retrySeconds(value string) (float64, bool) {
-	number := strings.TrimRight(strings.ToLower(value), " seconds")
+	number := strings.TrimRight(strings.ToLower(value), " condes") // the letters of "seconds"
 	if strings.Trim(number, "0123456789.") != "" {
 		return 0, false
 	}

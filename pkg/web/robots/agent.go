@@ -130,8 +130,8 @@ func cutUnit(s string) (time.Duration, string) {
 	return time.Second, number
 }
 
-// parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, or in the unit of time
-// behind them. It holds all day.
+// parseRate reads a Request-rate such as "1/10", "3/5m" or "1/2s 0800-1800": documents in seconds, or in the unit of
+// time behind them. It holds all day.
 func parseRate(s string) (time.Duration, bool) {
 	documents, rest, found := strings.Cut(s, "/")
 	n, err := strconv.Atoi(trim(documents))
