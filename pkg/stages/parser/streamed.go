@@ -25,7 +25,8 @@ const (
 
 // settled is a document with the parts that were streamed in their places; doc itself where there are none.
 func settled(doc []byte) []byte {
-	// What has fewer beginnings in most pages is looked for first: with the i alone a tenth of the parser's time went here.
+	// What has fewer beginnings in most pages is looked for first: with the i alone a tenth of the parser's time went
+	// here.
 	if !bytes.Contains(doc, []byte("S:")) || !bytes.Contains(doc, []byte(`id="S:`)) {
 		return doc
 	}
