@@ -242,7 +242,7 @@ func TestADryEditChecksThePipeline(t *testing.T) {
 	}
 }
 
-// The settings of a revision are those of a job file: what stands in the file that blacklist names is not among them,
+// The settings of a revision are those of a job file: what is in the file that blacklist names is not among them,
 // and an edit that does not change that name keeps it.
 func TestSettingsAreThoseOfAJobFile(t *testing.T) {
 	w, f := withEdits(t, func(j *crawl.Job) { j.Blacklist, j.BlacklistEntries = "/etc/b.txt", []string{"bad.test"} })

@@ -67,7 +67,7 @@ func (s *Server) checkRole(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// once lets a request pass whose parameters stand in its address once. Of several only the first would count, and who
+// once lets a request pass whose parameters are in its address once. Of several only the first would count, and who
 // asks for two states would get one without a word.
 func (s *Server) once(ctx huma.Context, next func(huma.Context)) {
 	u := ctx.URL()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who comes from wget or httrack writes patterns of file names. As regular expressions they are wrong, or match hardly
+// Users of wget or httrack write patterns of file names. As regular expressions they are wrong, or match hardly
 // anything: what was meant is named.
 func TestPatternsOfFileNames(t *testing.T) {
 	for pattern, want := range map[string]string{

@@ -22,7 +22,7 @@ func checkPatterns(key string, patterns []string) (errs []error) {
 	return errs
 }
 
-// ifGlob says what was probably meant by a pattern that is none, since * repeats what stands before it.
+// ifGlob says what was probably meant by a pattern that is none, since * repeats what is before it.
 func ifGlob(pattern string, err error) string {
 	var e *syntax.Error
 	if !errors.As(err, &e) || e.Code != syntax.ErrMissingRepeatArgument && e.Code != syntax.ErrInvalidRepeatOp ||

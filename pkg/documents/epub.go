@@ -174,7 +174,7 @@ func (p *pack) chapter(c *collector, file string) error {
 	})
 }
 
-// bookBlock says whether an element stands in lines of its own.
+// bookBlock says whether an element is in lines of its own.
 func bookBlock(name string) bool {
 	switch name {
 	case "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "tr", "table", "caption",

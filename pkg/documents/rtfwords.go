@@ -75,7 +75,7 @@ func (x *rtfReader) destination(word string, n int) {
 	case "fldinst":
 		g.skip, g.take = false, "link"
 	case "shptxt":
-		g.skip = false // it stands in what older programs do not know
+		g.skip = false // it is in what older programs do not know
 	case "title", "author":
 		if x.info() {
 			g.skip, g.take = false, word
@@ -94,7 +94,7 @@ func (x *rtfReader) destination(word string, n int) {
 	}
 }
 
-// info says whether the group stands in what the document says of itself, which is no text.
+// info says whether the group is in what the document says of itself, which is no text.
 func (x *rtfReader) info() bool { return len(x.stack) > 0 && x.stack[len(x.stack)-1].skip }
 
 // unicode takes a character by its number, negative ones from 32,768 on, and passes over what says the same for older

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Who types an option of another crawler, mistypes one, or gives it a wrong value, is told what to write.
+// A user who types an option of another crawler, mistypes one, or gives it a wrong value, is told what to write.
 func TestWrongFlagsSayWhatToWrite(t *testing.T) {
 	for line, want := range map[string]string{
 		"crawl --depth 3 http://a.test/":          "unknown flag: --depth: did you mean --max-depth? `whirlpool crawl --help`",

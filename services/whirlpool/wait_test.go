@@ -13,7 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
 
-// Who waits for a job for days need not begin anew because PostgreSQL was restarted.
+// Waiting for a job for days does not end because PostgreSQL was restarted.
 func TestWaitingGoesOnWhileTheStoreIsAway(t *testing.T) {
 	away := &bus.AwayError{Err: errors.New("it starts")}
 	for name, tt := range map[string]struct {

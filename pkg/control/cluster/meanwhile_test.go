@@ -34,7 +34,7 @@ func discarded(t *testing.T, c *cluster.Cluster, id crawl.JobID) {
 	harness.Check(t, err)
 }
 
-// Who seeds a job that somebody deletes meanwhile is told so: nothing of it is queued.
+// A seed of a job that somebody deletes meanwhile is refused: nothing of it is queued.
 func TestSeedsOfAJobThatIsDeletedMeanwhileAreNotSaidToBeQueued(t *testing.T) {
 	for name, whole := range map[string]bool{"the deletion has begun": false, "it is gone": true} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestARetryUndoesNobodysRevision(t *testing.T) {
 	}
 }
 
-// Who gives a job more to do that has ended can pause it at once.
+// A job that has ended and gets more to do can be paused at once.
 func TestAnEndedJobWithMoreToDoCanBePausedAtOnce(t *testing.T) {
 	c := open(t)
 	for name, tt := range map[string]struct {

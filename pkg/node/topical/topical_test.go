@@ -178,7 +178,7 @@ func TestAModelIsLearnedOnce(t *testing.T) {
 	}
 }
 
-// Who revises the job while the learner makes its revision is not undone.
+// A revision of the job that comes while the learner makes its own is not undone.
 func TestALearnerUndoesNobodysRevision(t *testing.T) {
 	job := learning(t)
 	theirs := job

@@ -154,7 +154,7 @@ func foldText(text string) string {
 
 const longestMuch = 6
 
-// muches are words that stand before a time and say how much of it.
+// muches are words that are before a time and say how much of it.
 var muches = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an one two three four five six seven eight nine ten eleven twelve just

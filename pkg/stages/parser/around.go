@@ -105,7 +105,7 @@ func (j *judge) controls(n int32) bool {
 	return false
 }
 
-// keepLead keeps the paragraphs between the title and the text of c that stand in elements around both.
+// keepLead keeps the paragraphs between the title and the text of c that are in elements around both.
 func (j *judge) keepLead(a, c int32, drop, region flags) {
 	for i := j.title + 1; i < len(j.blocks) && j.blocks[i].node < c; i++ {
 		b := &j.blocks[i]

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is short and stands beside a long text is text, too, if it stands under the title.
+// What is short and is beside a long text is text, too, if it is under the title.
 func TestFactsAroundTheTextAreText(t *testing.T) {
 	pairs := func(name, value string) string {
 		return strings.Repeat("<tr><th>"+name+"</th><td>"+value+"</td></tr>", 3)

@@ -17,7 +17,7 @@ import (
 var moving = regexp.MustCompile(`\$R([CRS])\("((?:[BS]):[0-9a-f]+)",\s*"((?:[SP]):[0-9a-f]+)"|` +
 	`data-bid="(B:[0-9a-f]+)" data-sid="(S:[0-9a-f]+)"`)
 
-// mostMoved bounds the parts of a document that are moved, and longestGap, in octets, what stands in the place of one.
+// mostMoved bounds the parts of a document that are moved, and longestGap, in octets, what is in the place of one.
 const (
 	mostMoved  = 500
 	longestGap = 256 << 10
@@ -53,7 +53,7 @@ func settled(doc []byte) []byte {
 
 type extent struct{ start, end int }
 
-// move is a part and the place that it belongs to, with what stands there meanwhile.
+// move is a part and the place that it belongs to, with what is there meanwhile.
 type move struct {
 	at, part extent
 	done     bool
@@ -62,7 +62,7 @@ type move struct {
 type mover struct {
 	doc, out []byte
 	gaps     map[string]extent // templates that hold places, by their ids
-	parts    map[string]extent // what stands in elements of parts, by their ids
+	parts    map[string]extent // what is in elements of parts, by their ids
 	moves    []move            // in the order of their places
 }
 

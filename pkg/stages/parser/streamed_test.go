@@ -15,7 +15,7 @@ func TestPartsThatAreStreamedStandInTheirPlaces(t *testing.T) {
 		`<main><!--$?--><template id="B:0"></template><p>wait</p><!--$--><p>wait</p><!--/$--><!--/$--><p>End</p></main>` +
 			`<div hidden id="S:0"><p>one</p><!--$?--><template id="B:1"></template>wait<!--/$--><p>three</p></div>` + rc +
 			`<div hidden id="S:3"><p>two</p></div><script>$RB=[];$RC("B:1","S:3")</script>`: "one\ntwo\nthree\nEnd",
-		// Gaps, rows of a table, style sheets to wait for, calls that stand in templates.
+		// Gaps, rows of a table, style sheets to wait for, calls that are in templates.
 		`<main><p>one</p><template id="P:1"></template></main><div hidden id="S:1"><p>two</p></div>` +
 			`<script>$RS=function(a,b){};$RS("S:1","P:1")</script>`: "one\ntwo",
 		`<table><tbody><tr><td>one</td></tr><!--$?--><template id="B:0"></template><!--/$--></tbody></table>` +

@@ -25,7 +25,7 @@ func (j *judge) markTeasers() {
 	for i := range j.blocks {
 		b := &j.blocks[i]
 		if b.flags&(hidden|boilerplate) != 0 || j.nodes[b.node].own&suspect != 0 {
-			continue // no titles stand in a row of links to share a page
+			continue // no titles are in a row of links to share a page
 		}
 		if b.kind == pre {
 			end() // a message between the links to the next ones is no teaser

@@ -69,8 +69,8 @@ func toInteger(s string) (any, bool) {
 	return v, true
 }
 
-// numberIn returns the first number in s, and what follows it: a sign, which may stand before a currency's, digits, and
-// separators between digits. A point before the digits is a decimal one where nothing else stands before it: ".75", but
+// numberIn returns the first number in s, and what follows it: a sign, which may be before a currency's, digits, and
+// separators between digits. A point before the digits is a decimal one where nothing else is before it: ".75", but
 // not "No.5".
 func numberIn(s string) (number, after string) {
 	start := strings.IndexAny(s, "0123456789")
@@ -115,7 +115,7 @@ func groupOfThree(rest []rune) bool {
 }
 
 // plainNumber removes separators of thousands and makes the decimal one a point. With both kinds the last is the
-// decimal one; a single comma with three digits behind it parts thousands, if one to three stand before it and no zero
+// decimal one; a single comma with three digits behind it parts thousands, if one to three are before it and no zero
 // first, as does any that is repeated.
 func plainNumber(s string) string {
 	dots, commas := strings.Count(s, "."), strings.Count(s, ",")

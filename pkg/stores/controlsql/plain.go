@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// unknown stands where a text has what is none.
+// unknown is where a text has what is none.
 const unknown = "\uFFFD"
 
 // plain are arguments that every database takes: PostgreSQL refuses the character U+0000, and bytes that are no UTF-8.

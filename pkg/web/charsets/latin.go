@@ -1,7 +1,7 @@
 package charsets
 
 // Pages in the Latin letters of Central Europe and Turkey have them alone between ASCII, as those of Western Europe do.
-// What tells them apart are octets that are no letters there and stand within words, and letters that no language there
+// What tells them apart are octets that are no letters there and are within words, and letters that no language there
 // has together.
 
 // share says whether the octets in a list are at least so many of a hundred beyond ASCII.
@@ -30,7 +30,7 @@ func (c *octets) central(body []byte) string {
 }
 
 // signsInWords counts the octets before a letter that are no letters in Western Europe, but in its centre. Behind a
-// number some stand there, too, and a turned question mark begins a sentence.
+// number some are there, too, and a turned question mark begins a sentence.
 func signsInWords(body []byte) (n int) {
 	for i := 1; i+1 < len(body); i++ {
 		switch body[i] {

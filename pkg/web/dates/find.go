@@ -31,7 +31,7 @@ func Find(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// numbered reports whether a number with a comma behind it is no day, since no month stands before it.
+// numbered reports whether a number with a comma behind it is no day, since no month is before it.
 func numbered(words []string) bool {
 	for i, word := range words {
 		if len(word) > len("12,") || !strings.HasSuffix(word, ",") {

@@ -48,14 +48,14 @@ var months = func() map[string]time.Month {
 	return all
 }()
 
-// weekdays may stand before a date, with or without a comma behind them; others need one.
+// weekdays may be before a date, with or without a comma behind them; others need one.
 var weekdays = setOf("mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat saturday " +
 	"sun sunday mo montag di dienstag mi mittwoch do donnerstag fr freitag sa samstag sonnabend so sonntag lun lundi " +
 	"mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche lunes martes miércoles jueves viernes " +
 	"sábado domingo lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag " +
 	"vrijdag zaterdag zondag segunda-feira terça-feira quarta-feira quinta-feira sexta-feira")
 
-// fillers may stand between the parts of a date.
+// fillers may be between the parts of a date.
 var fillers = setOf("de del of at the on um uhr le à alle às den der am kl om г года р r в o klo - – — | · @")
 
 // zones are the hours of named zones, those that no other country names alike; "ist" is that of India.

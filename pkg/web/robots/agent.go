@@ -94,7 +94,7 @@ var nameChars = func() (t [256]bool) {
 }()
 
 // parseDelay reads the number at the start of a Crawl-delay value, with an optional decimal fraction: seconds, unless a
-// unit of time stands behind it. Other text there is ignored. Only milliseconds are kept.
+// unit of time is behind it. Other text there is ignored. Only milliseconds are kept.
 func parseDelay(s string) (time.Duration, bool) {
 	var delay time.Duration
 	i, digits := 0, 0
@@ -113,7 +113,7 @@ func parseDelay(s string) (time.Duration, bool) {
 	return min(delay, MaxCrawlDelay).Truncate(time.Millisecond), digits > 0
 }
 
-// cutUnit returns the unit of a Crawl-delay and what stands before it.
+// cutUnit returns the unit of a Crawl-delay and what is before it.
 func cutUnit(s string) (time.Duration, string) {
 	number := strings.TrimLeft(s, "0123456789.")
 	number = s[:len(s)-len(number)]

@@ -234,7 +234,7 @@ func nameIn(text string) string {
 	return name
 }
 
-// introductions stand before the name of an author.
+// introductions are before the name of an author.
 var introductions = [...]string{"written by ", "posted by ", "words by ", "by ", "by: ", "author: ", "autor: "}
 
 // byline is the name in a text such as "By <a href=…>Ann</a>".

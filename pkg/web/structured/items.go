@@ -264,7 +264,7 @@ func addText(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// inline are the elements that stand within words.
+// inline are the elements that are within words.
 var inline = map[atom.Atom]bool{atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true,
 	atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.Font: true,
 	atom.I: true, atom.Ins: true, atom.Kbd: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Samp: true,
