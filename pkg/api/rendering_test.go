@@ -49,7 +49,7 @@ func TestSwitchRendering(t *testing.T) {
 		{body("8000000000000001", "perhaps"), "switch", 422},
 		{body("x", "never"), "template", 422},
 		{body("7", "never"), "not found", 404},
-		{`{"host":"a.test"}`, "required", 422},
+		{`{"host":"a.test"}`, "missing", 422},
 	} {
 		got := w.ask(http.MethodPost, path, tt.body, "Authorization: Bearer "+user.Key)
 		if got.status != tt.status || !strings.Contains(got.body, tt.want) {

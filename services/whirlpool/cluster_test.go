@@ -182,7 +182,7 @@ func checkClusterReplay(t *testing.T, c *clusterUnderTest) {
 		"planted") != 1 {
 		t.Errorf("the letters of one topic and job:\n%s", text)
 	}
-	if r := c.run("replay", "--cluster", "ffff"); r.exit != exitFailure || !strings.Contains(r.stderr, "ffff") {
+	if r := c.run("replay", "--cluster", "ffff"); r.exit != exitUsage || !strings.Contains(r.stderr, "ffff") {
 		t.Errorf("a letter that is not there: exit status %d, %s", r.exit, r.stderr)
 	}
 	before := len(decode[report.Explanation](t, c.must("explain", "--cluster", "--json", seed.String())).Attempts)

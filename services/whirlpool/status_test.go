@@ -127,7 +127,7 @@ func TestBadUsageAndWrongDirectories(t *testing.T) {
 		{[]string{"explain", "-o", dir, "ftp://a/"}, exitUsage, "ftp://a/"},
 		{[]string{"export", "-o", dir, "--format", "xls"}, exitUsage, "xls"},
 		{[]string{"export", "-o", dir, "--columns", "url,nonsense"}, exitUsage, "nonsense"},
-		{[]string{"replay", "-o", dir, "77"}, exitFailure, `"77"`},
+		{[]string{"replay", "-o", dir, "77"}, exitUsage, `"77"`},
 		{[]string{"pause", "-o", dir}, exitFailure, "no crawl runs"},
 		{[]string{"nonsense"}, exitUsage, "nonsense"},
 	} {
