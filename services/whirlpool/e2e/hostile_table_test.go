@@ -35,7 +35,7 @@ var hostileOutcomes = map[string]ending{
 	"/broken/length-two":          {crawl.VerdictFailed, crawl.ReasonBroken, 0},
 	"/broken/reset":               {crawl.VerdictFailed, crawl.ReasonBroken, 200},
 	"/broken/status-000":          {crawl.VerdictRefused, crawl.ReasonBroken, 0},
-	"/broken/status-999":          {crawl.VerdictGone, crawl.ReasonStatus, 999},
+	"/broken/status-999":          {crawl.VerdictFailed, crawl.ReasonStatus, 999},
 	"/broken/status-line":         {crawl.VerdictFailed, crawl.ReasonBroken, 0},
 	"/broken/status-number":       {crawl.VerdictFailed, crawl.ReasonBroken, 0},
 	"/content/attributes":         {crawl.VerdictDone, "", 200},
