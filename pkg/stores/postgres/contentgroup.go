@@ -14,6 +14,7 @@ import (
 const (
 	groupedNear = 3
 	maxClaims   = 16
+	groupPart   = 5 // a group may take this part of a call's time: one claim that is kept waiting must not keep the others
 )
 
 // newContent is a claim in a group. Its answer may be read when the group is done.
@@ -32,7 +33,7 @@ func newContentSet(s *Store) *ContentSet {
 // anything is looked at, those of all claims in one order. Claims of one group see each other. An error leaves all of
 // them unclaimed.
 func (c *ContentSet) claimGroup(ctx context.Context, group []*newContent) (err error) {
-	ctx, cancel := c.s.cfg.within(ctx)
+	ctx, cancel := context.WithTimeout(ctx, c.s.cfg.Timeout/groupPart)
 	defer cancel()
 	var locks []int64
 	for _, n := range group {

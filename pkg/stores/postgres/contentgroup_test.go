@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
@@ -17,6 +18,12 @@ const refuseSQL = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 	$$BEGIN RAISE 'not this page' USING ERRCODE = 'check_violation'; END$$;
 	CREATE TRIGGER refuse BEFORE INSERT ON fingerprints FOR EACH ROW WHEN (new.url = 'http://host0.test/page/0')
 	EXECUTE FUNCTION refuse()`
+
+// stallSQL makes the server take its time for one page, as a lock does that nobody gives back.
+const stallSQL = `CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
+	$$BEGIN PERFORM pg_sleep(60); RETURN new; END$$;
+	CREATE TRIGGER stall BEFORE INSERT ON fingerprints FOR EACH ROW WHEN (new.url = 'http://host0.test/page/0')
+	EXECUTE FUNCTION stall()`
 
 // claimAtOnce claims new content of all pages at once, and returns the error of each.
 func claimAtOnce(s *postgres.Store, pages []weburl.URL) []error {
@@ -64,5 +71,21 @@ func TestAClaimThatIsRefusedLeavesItsGroupAlone(t *testing.T) {
 	}
 	if n := ask[int](t, url, `SELECT count(*) FROM fingerprints`); n != 63 {
 		t.Errorf("%d of 63 claims are stored", n)
+	}
+}
+
+// One that is kept waiting keeps its neighbours for a part of their time only.
+func TestAClaimThatWaitsKeepsItsGroupForAMoment(t *testing.T) {
+	url := newDatabase(t)
+	execute(t, url, stallSQL)
+	cfg := config(url)
+	cfg.Timeout = 10 * time.Second
+	s, err := postgres.Open(context.Background(), cfg)
+	check(t, err)
+	t.Cleanup(s.Close)
+	for i, err := range claimAtOnce(s, manyURLs(t, 0, 32, 7)) {
+		if (err == nil) != (i > 0) {
+			t.Errorf("page %d: error %v", i, err)
+		}
 	}
 }
