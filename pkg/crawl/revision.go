@@ -27,9 +27,9 @@ type JobStore interface {
 	// before. The first revision is that of a new job. An unchanged specification makes no revision. A change of a
 	// setting that is fixed once the job has begun is a permanent error that names the key.
 	AddRevision(ctx context.Context, job *Job) (current *Job, added bool, err error)
-	// AddNext is AddRevision for who made the specification of the revision with the given epoch (0: the job was not
-	// known). It returns ErrRevised, and stores nothing, where another one applies by now; who reads the job after that
-	// sees that one.
+	// AddNext is AddRevision for a specification that was made of the revision with the given epoch (0: the job was not
+	// known). It returns ErrRevised, and stores nothing, if another revision applies by now; a caller that reads the job
+	// after that sees that one.
 	AddNext(ctx context.Context, job *Job, epoch uint32) (current *Job, added bool, err error)
 	// Revisions returns all of them, the first one first; none of a job that is not known.
 	Revisions(ctx context.Context, id JobID) ([]Revision, error)

@@ -43,7 +43,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// OpenLater is Open for who may never need the server: it is not asked before something is read or written.
+// OpenLater is Open for callers that may never need the server: it is asked when something is first read or written.
 func OpenLater(cfg Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -77,7 +77,41 @@ func pseudo(s string) (n int, text, closing string) {
 // childrenOf reads the arguments of :has() up to its end, if each is a child: "> a, > .b". n is 0 where they are not.
 func childrenOf(s string) (n int, children string) {
 	var list []string
-	depth, start := 0, 0
+	start := 0
+	eachOutside(s, func(i int) bool {
+		if s[i] != ',' && s[i] != ')' {
+			return true
+		}
+		one, ok := strings.CutPrefix(strings.TrimSpace(s[start:i]), ">")
+		if one = strings.TrimSpace(one); !ok || !compound(one) {
+			return false
+		}
+		list, start = append(list, one), i+1
+		if s[i] == ')' {
+			n = i + 1
+		}
+		return n == 0
+	})
+	if n == 0 {
+		return 0, ""
+	}
+	return n, strings.Join(list, ",")
+}
+
+// compound reports whether a selector is of one element: nothing that combines two is outside of its brackets.
+func compound(s string) bool {
+	one := s != ""
+	eachOutside(s, func(i int) bool {
+		one = strings.IndexByte(" \t\n\r\f>+~", s[i]) < 0
+		return one
+	})
+	return one
+}
+
+// eachOutside calls use for the places of s that are in no brackets and no string, until it returns false. A bracket
+// that closes none of s is one of them.
+func eachOutside(s string, use func(i int) bool) {
+	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\':
@@ -88,38 +122,10 @@ func childrenOf(s string) (n int, children string) {
 			depth++
 		case (c == ')' || c == ']') && depth > 0:
 			depth--
-		case depth == 0 && (c == ',' || c == ')'):
-			one, ok := strings.CutPrefix(strings.TrimSpace(s[start:i]), ">")
-			if one = strings.TrimSpace(one); !ok || !compound(one) {
-				return 0, ""
-			}
-			list, start = append(list, one), i+1
-			if c == ')' {
-				return i + 1, strings.Join(list, ",")
-			}
+		case depth == 0 && !use(i):
+			return
 		}
 	}
-	return 0, ""
-}
-
-// compound reports whether a selector is of one element: nothing that combines two stands outside of its brackets.
-func compound(s string) bool {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\':
-			i++
-		case c == '"' || c == '\'':
-			i += quoted(s[i:]) - 1
-		case c == '(' || c == '[':
-			depth++
-		case c == ')' || c == ']':
-			depth--
-		case depth == 0 && strings.IndexByte(" \t\n\r\f>+~", c) >= 0:
-			return false
-		}
-	}
-	return s != ""
 }
 
 // quoted is how long the string is that begins s.
