@@ -67,7 +67,7 @@ compiled: compiler
 SERIAL := ./services/whirlpool/... ./services/api ./cloudformation/... ./pkg ./pkg/testkit/... ./pkg/revisit ./pkg/topic ./pkg/records/deliver ./pkg/records/export ./pkg/records/wacz ./pkg/explore/induce/... \
 	./pkg/workflow/timetable ./pkg/web/cookies ./pkg/web/htmlscan ./pkg/web/markdown ./pkg/web/robots ./pkg/web/sitemap ./pkg/web/structured ./pkg/web/weburl
 RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workflow ./pkg/documents ./pkg/stores/local ./pkg/process
-ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes|WokenLate
+ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes|WokenLate|FewFalseAlarms
 # DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
 # CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.

@@ -4,9 +4,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/harness"
 )
 
 func TestBlockFilterForgetsNothingAndRaisesFewFalseAlarms(t *testing.T) {
+	harness.Raceless(t)
 	for name, c := range map[string]struct {
 		shape filterShape
 		more  int // layers that are filled beyond the first

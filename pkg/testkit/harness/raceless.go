@@ -2,9 +2,10 @@ package harness
 
 import "testing"
 
-// Raceless skips a test under the race detector, which makes it five to ten times slower: its work is done by copies of
-// the test program, most of which are killed before they could tell of a race, and other tests do the same in one
-// process, under the detector. `make test` runs it without (RACELESS in the Makefile; pkg/raceless_test.go sees to it).
+// Raceless skips a test under the race detector, which makes it five to ten times slower. Its work is done by one
+// goroutine, or by copies of the test program, most of which are killed before they could tell of a race; other tests
+// do the same in one process, under the detector. `make test` runs it without (RACELESS in the Makefile;
+// pkg/raceless_test.go sees to it).
 func Raceless(t testing.TB) {
 	t.Helper()
 	if raced {
