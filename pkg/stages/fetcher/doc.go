@@ -39,6 +39,9 @@
 //
 // # Connections
 //
+// The heads of answers in HTTP/1 are mended before net/http reads them (see tolerantConn): it refuses what many servers
+// send and browsers show.
+//
 // They are kept alive and reused. Where an answer is abandoned its connection is closed, and the request counts as
 // ended only then, so that what the frontier waits for is over in the server's log too.
 //
