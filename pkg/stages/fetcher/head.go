@@ -11,16 +11,17 @@ import (
 // spaces, with any version or that of Shoutcast, and with a little before it.
 var statusLine = regexp.MustCompile(`^.{0,4}?(?i:(http)(?:/([0-9.]*))?|icy)[ \t]+([0-9]{3})(?:[^0-9].*)?$`)
 
-// mendHead returns the head of an answer as net/http reads it, and whether another one follows. As in browsers, lines
-// that are no fields are passed over, and so are lengths and transfer encodings that say nothing.
-func mendHead(head []byte) (mended []byte, interim bool) {
+// mendHead returns the head of an answer as net/http reads it, whether another one follows, and whether a body in
+// chunks does. As in browsers, lines that are no fields are passed over, and so are lengths and transfer encodings that
+// say nothing.
+func mendHead(head []byte) (mended []byte, interim, chunked bool) {
 	lines := logicalLines(string(head))
 	if len(lines) == 0 {
-		return head, false
+		return head, false, false
 	}
 	first, status, ok := mendStatusLine(lines[0])
 	if !ok {
-		return head, false
+		return head, false, false
 	}
 	out := bytes.NewBuffer(make([]byte, 0, len(head)+2))
 	out.WriteString(first + "\r\n")
@@ -38,7 +39,7 @@ func mendHead(head []byte) (mended []byte, interim bool) {
 	}
 	f.write(out)
 	out.WriteString("\r\n")
-	return out.Bytes(), status[0] == '1' && status != "101"
+	return out.Bytes(), status[0] == '1' && status != "101", f.chunked && !strings.HasPrefix(first, "HTTP/1.0")
 }
 
 // logicalLines are the lines of a head without those that are blank; lines that are folded are one.

@@ -10,7 +10,7 @@ import (
 )
 
 // tolerantConn is a connection whose answers in HTTP/1 may be wrong where browsers do not mind and net/http does: it
-// mends the head of each before net/http reads it, and leaves bodies as they come. The connection is told of each
+// mends their heads, and the lines between chunks of bodies, before net/http reads them. The connection is told of each
 // request by asked.
 type tolerantConn struct {
 	net.Conn
@@ -20,7 +20,9 @@ type tolerantConn struct {
 
 	inHead bool
 	head   []byte // what came of a head
+	chunks chunks // of the body
 	out    []byte // mended, and not yet read
+	room   []byte // of out, to be used again
 	err    error  // of the connection; comes when out is read
 }
 
@@ -54,15 +56,21 @@ func (c *tolerantConn) Read(p []byte) (int, error) {
 		}
 		n, err := c.Conn.Read(p)
 		if n > 0 && c.begins.Swap(false) {
-			c.inHead, c.head = true, nil
+			c.inHead, c.head, c.chunks = true, nil, chunks{}
 		}
-		if !c.inHead {
+		c.out = c.room[:0]
+		switch {
+		case c.inHead:
+			c.take(p[:n])
+		case c.chunks.part == chunkNone:
 			return n, err
+		default:
+			c.out = c.chunks.take(c.out, p[:n])
 		}
-		c.take(p[:n])
 		if c.err = err; err != nil {
 			c.cutShort()
 		}
+		c.room = c.out
 	}
 }
 
@@ -77,11 +85,15 @@ func (c *tolerantConn) take(p []byte) {
 			}
 			return
 		}
-		mended, interim := mendHead(c.head[:end])
+		mended, interim, chunked := mendHead(c.head[:end])
 		c.out = append(c.out, mended...)
-		if c.head = c.head[end:]; !interim {
-			c.inHead, c.out, c.head = false, append(c.out, c.head...), nil
+		if c.head = c.head[end:]; interim {
+			continue
 		}
+		if chunked {
+			c.chunks.part = chunkSize
+		}
+		c.inHead, c.out, c.head = false, c.chunks.take(c.out, c.head), nil
 	}
 }
 
@@ -95,8 +107,12 @@ func isNoHead(b []byte) bool {
 	return !ok
 }
 
-// cutShort ends a head that does not come to its end. One that never began is no answer, and is shown as it is.
+// cutShort ends an answer that does not come to its end. A head that never began is no answer, and is shown as it is.
 func (c *tolerantConn) cutShort() {
+	if !c.inHead {
+		c.out = c.chunks.close(c.out, c.err)
+		return
+	}
 	if c.err == io.EOF && bytes.HasPrefix(c.head, []byte("HTTP/")) {
 		c.err = io.ErrUnexpectedEOF
 	} else {
