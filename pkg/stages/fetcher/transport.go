@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -151,8 +153,11 @@ func (s secure) connect(ctx context.Context, network, address string) (net.Conn,
 	}
 	if err := conn.HandshakeContext(ctx); err != nil {
 		_ = raw.Close()
-		if errors.Is(context.Cause(ctx), errHandshake) {
+		switch {
+		case errors.Is(context.Cause(ctx), errHandshake):
 			err = errHandshake
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+			err = Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection within the TLS handshake"}
 		}
 		return nil, err
 	}
