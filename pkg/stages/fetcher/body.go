@@ -22,6 +22,10 @@ const (
 // errEncoding wraps the errors of decoders: the octets came, but they are not what Content-Encoding says.
 var errEncoding = errors.New("the body is not in the encoding that the server names")
 
+// errCutShort says that the octets ended before what they encode did. Where only the end of the connection ends a body,
+// nothing else tells that it is not whole.
+var errCutShort = errors.New("the body ends before its Content-Encoding does")
+
 // body is an answer's body on its way to the spool: decoded, capped and hashed while it is read. It is used by one
 // goroutine.
 type body struct {
@@ -126,6 +130,8 @@ func (b *body) verdict(err error) error {
 		return io.EOF
 	case b.src.fault() != nil:
 		return b.src.fault()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutShort
 	}
 	return errors.Join(errEncoding, err)
 }

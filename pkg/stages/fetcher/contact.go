@@ -31,7 +31,8 @@ type contact struct {
 	started time.Time  // zero: the host was not contacted
 	addr    netip.Addr // of the host
 	conns   int
-	reached bool // the proxy
+	reached bool                 // the proxy
+	tls     *tls.ConnectionState // of a connection that net/http does not know to be one of TLS
 }
 
 type contactKey struct{}
@@ -72,6 +73,10 @@ func (c *contact) gotConn(info httptrace.GotConnInfo) {
 		}
 		return
 	}
+	if t, ok := info.Conn.(*tolerantConn); ok {
+		c.tls = t.tls()
+		t.asked()
+	}
 	c.started = time.Now()
 	if !c.proxied {
 		c.addr = remote(info.Conn)
@@ -98,6 +103,13 @@ func (c *contact) seen() (time.Time, netip.Addr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.started, c.addr
+}
+
+// state is that of the connection's TLS, where net/http does not tell it; nil: there is none.
+func (c *contact) state() *tls.ConnectionState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tls
 }
 
 // connected reports whether there was a connection to send the request over.

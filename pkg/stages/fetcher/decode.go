@@ -2,16 +2,15 @@ package fetcher
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -80,7 +79,7 @@ func (l *layer) Read(p []byte) (int, error) {
 }
 
 func (l *layer) begin() error {
-	head, err := l.src.Peek(2)
+	head, err := l.src.Peek(textHead)
 	if len(head) == 0 {
 		return err // io.EOF: empty
 	}
@@ -101,6 +100,7 @@ func (l *layer) release() {
 
 // Decoders are big (a brotli reader takes some 40 KiB, a zstd one more) and worth keeping.
 var (
+	plainPool  = sync.Pool{New: func() any { return new(plainDecoder) }}
 	gzipPool   = sync.Pool{New: func() any { return new(gzipDecoder) }}
 	zlibPool   = sync.Pool{New: func() any { return new(zlibDecoder) }}
 	flatePool  = sync.Pool{New: func() any { return new(flateDecoder) }}
@@ -120,74 +120,53 @@ func putBufio(b *bufio.Reader) {
 	bufioPool.Put(b)
 }
 
-// decoderPool chooses by name. What is called deflate is zlib data by the RFC and raw deflate data by many servers.
+// textHead is how many octets tell text.
+const textHead = 64
+
+// decoderPool chooses by name, and by the first octets: many servers call encoded what is plain text, such as robots.txt
+// and error pages, or gzip what is deflate. What is called deflate is zlib data by the RFC and raw deflate data by many.
 func decoderPool(name string, head []byte) (*sync.Pool, error) {
+	if isText(head) {
+		return &plainPool, nil
+	}
 	switch name {
-	case "gzip", "x-gzip":
-		return &gzipPool, nil
 	case "br":
 		return &brotliPool, nil
 	case "zstd":
 		return &zstdPool, nil
-	case "deflate":
-		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950, section 2.2
+	case "gzip", "x-gzip", "deflate":
+		switch {
+		case isGzip(head):
+			return &gzipPool, nil
+		case len(head) >= 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0: // RFC 1950, section 2.2
 			return &zlibPool, nil
+		case name == "deflate":
+			return &flatePool, nil
 		}
-		return &flatePool, nil
+		return &gzipPool, nil
 	}
 	return nil, fmt.Errorf("content encoding %q is unknown", name)
 }
 
-type gzipDecoder struct {
-	gzip.Reader
-	src *bufio.Reader
-}
-
-func (d *gzipDecoder) reset(src *bufio.Reader) error {
-	d.src = src
-	err := d.Reset(src)
-	d.Multistream(false)
-	return err
-}
-
-// Read implements io.Reader. Members may follow one another; what follows the last one is padding, as browsers see it.
-func (d *gzipDecoder) Read(p []byte) (int, error) {
-	for {
-		n, err := d.Reader.Read(p)
-		if n > 0 && err == io.EOF {
-			return n, nil
-		}
-		if n > 0 || err != io.EOF {
-			return n, err
-		}
-		if head, _ := d.src.Peek(2); string(head) != "\x1f\x8b" {
-			return 0, io.EOF
-		}
-		if err := d.reset(d.src); err != nil {
-			return 0, err
+// isText reports whether octets are no beginning of encoded data: printable and white space, in UTF-8.
+func isText(head []byte) bool {
+	const few = 4
+	if len(head) == textHead { // may end within a character
+		for i := 0; i < utf8.UTFMax-1 && !utf8.Valid(head); i++ {
+			head = head[:len(head)-1]
 		}
 	}
+	return len(head) >= few && utf8.Valid(head) && bytes.IndexFunc(head, isControl) < 0
 }
 
-type zlibDecoder struct{ io.ReadCloser }
-
-func (d *zlibDecoder) reset(src *bufio.Reader) (err error) {
-	if r, ok := d.ReadCloser.(zlib.Resetter); ok {
-		return r.Reset(src, nil)
-	}
-	d.ReadCloser, err = zlib.NewReader(src)
-	return err
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' || r == 0x7f
 }
 
-type flateDecoder struct{ io.ReadCloser }
+// plainDecoder decodes what is not encoded.
+type plainDecoder struct{ *bufio.Reader }
 
-func (d *flateDecoder) reset(src *bufio.Reader) error {
-	if r, ok := d.ReadCloser.(flate.Resetter); ok {
-		return r.Reset(src, nil)
-	}
-	d.ReadCloser = flate.NewReader(src)
-	return nil
-}
+func (d *plainDecoder) reset(src *bufio.Reader) error { d.Reader = src; return nil }
 
 type brotliDecoder struct{ brotli.Reader }
 

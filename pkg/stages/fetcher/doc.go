@@ -30,14 +30,18 @@
 // A body is decoded before anything else sees it: sizes, digests and limits are those of the decoded body. One that is
 // longer than limits.max_body is cut there and is a page marked as truncated. One that stops coming (idle, total) or
 // comes too slowly is a failed attempt: what would be kept depends on the server's mood. One that ends early is a
-// failed attempt too. An encoding that is unknown, or that the body does not honour, is refused: asking again gives the
-// same.
+// failed attempt too, be it before its length or before its encoding says. An encoding that is unknown, or that the
+// body does not honour, is refused: asking again gives the same. Plain text is read though an encoding is named, and
+// checksums of gzip and zlib are not looked at, as in browsers.
 //
 // The Content-Type header decides what a body is. Where it is missing, unreadable or says nothing
 // (unknown/unknown and the like) the first 512 bytes decide, by the WHATWG MIME Sniffing Standard. A sitemap may
 // be XML, text or gzip of any name, up to MaxSitemap.
 //
 // # Connections
+//
+// The heads of answers in HTTP/1 are mended before net/http reads them (see tolerantConn): it refuses what many servers
+// send and browsers show.
 //
 // They are kept alive and reused. Where an answer is abandoned its connection is closed, and the request counts as
 // ended only then, so that what the frontier waits for is over in the server's log too.

@@ -161,6 +161,8 @@ func diagnoseAnswer(err error) (Fault, bool) {
 			"the answer's headers are too large; limits.max_header is the bound"}, true
 	case errors.Is(err, errEncoding):
 		return Fault{crawl.VerdictRefused, crawl.ReasonEncoding, errEncoding.Error()}, true
+	case errors.Is(err, errCutShort):
+		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errCutShort.Error()}, true
 	case errors.Is(err, errRepeated):
 		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errRepeated.Error()}, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):

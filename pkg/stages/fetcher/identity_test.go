@@ -288,3 +288,15 @@ func TestSecretsWithoutSeedsGoToNobody(t *testing.T) {
 		t.Errorf("a stranger gets %v", h)
 	}
 }
+
+// A cookie without a name is a secret, too.
+func TestValuesOfCookiesAreNotArchived(t *testing.T) {
+	job := crawl.DefaultJob()
+	job.Auth = []crawl.AuthRule{{User: "ada", Password: "x"}}
+	h := http.Header{"Set-Cookie": {"a=secret; Path=/", "secret; Path=/", "=secret"}}
+	newBench(t, nil).h.redact(&job, http.Header{}, h)
+	want := []string{"a=redacted; Path=/", "=redacted; Path=/", "=redacted;"}
+	if got := h["Set-Cookie"]; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -204,6 +204,9 @@ func TestTLSFaults(t *testing.T) {
 			if !r.Contacted() {
 				t.Error("the host counts as not contacted, though a connection was opened")
 			}
+			if !strings.Contains(r.Detail, "TLS") && !strings.Contains(r.Detail, "certificate") {
+				t.Errorf("detail %q", r.Detail)
+			}
 		})
 	}
 }

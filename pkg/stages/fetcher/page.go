@@ -66,9 +66,13 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 // askedToWait notes Retry-After. The host that sends it asks for rest, whatever the status.
 func (a *attempt) askedToWait() {
 	if a.out.Verdict == crawl.VerdictRetry {
-		a.out.RetryAfter = retryAfter(a.answer.Header, a.answer.At, a.job.Retry.SlowMax.D())
-		a.out.Slow = a.out.Slow || a.out.RetryAfter > 0
+		a.noteRetryAfter()
 	}
+}
+
+func (a *attempt) noteRetryAfter() {
+	a.out.RetryAfter = retryAfter(a.answer.Header, a.answer.At, a.job.Retry.SlowMax.D())
+	a.out.Slow = a.out.Slow || a.out.RetryAfter > 0
 }
 
 // page spools a body that is wanted.

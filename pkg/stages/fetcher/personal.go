@@ -99,8 +99,11 @@ func (h *Handler) redact(job *crawl.Job, sent, answered http.Header) {
 		return
 	}
 	for i, line := range answered["Set-Cookie"] {
-		name, rest, _ := strings.Cut(line, "=")
-		_, attributes, _ := strings.Cut(rest, ";")
+		pair, attributes, _ := strings.Cut(line, ";")
+		name, _, named := strings.Cut(pair, "=")
+		if !named { // it is a value
+			name = ""
+		}
 		answered["Set-Cookie"][i] = name + "=" + redacted + ";" + attributes
 	}
 }

@@ -25,7 +25,7 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 		refuse(crawl.ReasonRedirectTarget, "%v", err)
 		return nil, nil
 	}
-	a.out.Location = target
+	a.redirected(target)
 	loop, err := h.loop(ctx, a, a.job.Canonicalizer().Canonical(target))
 	switch {
 	case err != nil:
@@ -43,6 +43,13 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 		return nil, nil
 	}
 	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}, nil
+}
+
+// redirected notes where a redirect leads. One within a host may ask to wait until that is asked for.
+func (a *attempt) redirected(target weburl.URL) {
+	if a.out.Location = target; target.HostKey() == a.task.URL.HostKey() {
+		a.noteRetryAfter()
+	}
 }
 
 // loop notes a redirect, and returns the URLs of the loop that it closes, this one first; nil: none. It notes first, so

@@ -202,7 +202,8 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 	if err != nil || a.task.Redirects >= maxRobotsRedirects {
 		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
 	}
-	a.out.Verdict, a.out.Location = crawl.VerdictDone, target
+	a.redirected(target)
+	a.out.Verdict = crawl.VerdictDone
 	a.out.Robots = &crawl.RobotsOutcome{Origin: originOf(a.task), Redirect: target}
 	return nil
 }

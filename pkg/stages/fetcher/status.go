@@ -40,7 +40,8 @@ func classify(status int) class {
 		return classSame
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable:
 		return classSlow
-	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusBadGateway,
+		http.StatusGatewayTimeout:
 		return classRetry
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
 		http.StatusUnavailableForLegalReasons:

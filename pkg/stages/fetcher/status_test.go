@@ -60,6 +60,26 @@ func TestRetryAfterReachesTheOutcome(t *testing.T) {
 	}
 }
 
+// On a redirect Retry-After is about its target (RFC 9110, section 10.2.3).
+func TestRetryAfterOfRedirects(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "90")
+		w.Header().Set("Location", "/there")
+		if r.URL.Path == "/away" {
+			w.Header().Set("Location", "http://elsewhere.example/")
+		}
+		w.WriteHeader(http.StatusFound)
+	})
+	b := newBench(t, nil)
+	for path, want := range map[string]time.Duration{"/": 90 * time.Second, "/away": 0} {
+		r := b.get(url+path, nil)
+		r.want(t, crawl.VerdictDone, "")
+		if r.RetryAfter != want || r.Slow != (want > 0) || r.links == nil {
+			t.Errorf("%s: retry after %v, slow %v, links %v", path, r.RetryAfter, r.Slow, r.links)
+		}
+	}
+}
+
 func FuzzRetryAfter(f *testing.F) {
 	f.Add("120", "")
 	f.Add("Fri, 02 Jan 2026 03:05:05 GMT", "Fri, 02 Jan 2026 03:04:05 GMT")

@@ -1,10 +1,15 @@
 package fetcher
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -79,8 +84,9 @@ func (t *transports) get(limits *crawl.Limits, private bool, r route) *http.Tran
 const silentHTTP2 = 10 * time.Second
 
 func (t *transports) build(key transportKey) *http.Transport {
+	dial := t.dial(key)
 	tr := &http.Transport{
-		DialContext:            t.dial(key),
+		DialContext:            dial,
 		TLSClientConfig:        t.tls(&key.route),
 		TLSHandshakeTimeout:    key.tlsHandshake,
 		DisableCompression:     true, // bodies are decoded here, under our limits
@@ -101,8 +107,64 @@ func (t *transports) build(key transportKey) *http.Transport {
 	if key.route.proxied {
 		tr.Proxy = func(r *http.Request) (*url.URL, error) { return contactOf(r.Context()).proxy, nil }
 		tr.OnProxyConnectResponse = onTunnel
+	} else {
+		tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return tolerant(conn, key.maxHeader), nil
+		}
+		tr.DialTLSContext = secure{dial, tr.TLSClientConfig, &key}.connect
 	}
 	return tr
+}
+
+// errHandshake says that a handshake took too long, in the words of net/http.
+var errHandshake = errors.New("net/http: TLS handshake timeout")
+
+// secure makes connections of TLS. net/http does so itself, but it would mend no answers.
+type secure struct {
+	dial   dialFunc
+	config *tls.Config
+	key    *transportKey
+}
+
+// connect connects to address and agrees on encryption and version of HTTP.
+func (s secure) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	config := s.config.Clone()
+	config.ServerName, config.NextProtos = host, []string{"h2", "http/1.1"}
+	if s.key.route.http1 {
+		config.NextProtos = nil
+	}
+	conn := tls.Client(raw, config)
+	if limit := s.key.tlsHandshake; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errHandshake)
+		defer cancel()
+	}
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		switch {
+		case errors.Is(context.Cause(ctx), errHandshake):
+			err = errHandshake
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+			err = Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection within the TLS handshake"}
+		}
+		return nil, err
+	}
+	if conn.ConnectionState().NegotiatedProtocol == "h2" {
+		return conn, nil
+	}
+	return tolerant(conn, s.key.maxHeader), nil
 }
 
 // tls is how servers are known, and how they know the crawler.

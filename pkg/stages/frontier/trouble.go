@@ -26,8 +26,10 @@ const (
 	troublePatience = 10 * time.Minute
 	// troubleLongest is the same if a host has answered before.
 	troubleLongest = 24 * time.Hour
-	// filesPause is how long nothing is leased after the process could open no more files.
+	// filesPause is how long nothing is leased after the process could open no more files, and filesTold how long that is
+	// told: longer than a retry takes, so that a crawl that goes on in no other way says why at any time.
 	filesPause = time.Second
+	filesTold  = 30 * time.Second
 )
 
 // trouble decides from the outcomes whether the fault is ours.
@@ -213,8 +215,8 @@ func (t *trouble) says(now time.Time) string {
 	switch {
 	case t.on:
 		return fmt.Sprintf("no host can be reached since %s: waiting (%s)", t.since.Format(time.TimeOnly), t.detail)
-	case now.Before(t.files):
-		return "too many open files: waiting"
+	case !t.files.IsZero() && now.Before(t.files.Add(filesTold)):
+		return "this process can open no more files: waiting (`ulimit -n` raises the limit)"
 	}
 	return ""
 }

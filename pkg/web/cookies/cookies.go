@@ -107,7 +107,10 @@ func Header(jar []Cookie, p *Place, now time.Time) string {
 		if i > 0 {
 			out.WriteString("; ")
 		}
-		out.WriteString(c.Name + "=" + c.Value)
+		if c.Name != "" {
+			out.WriteString(c.Name + "=")
+		}
+		out.WriteString(c.Value)
 	}
 	return out.String()
 }

@@ -26,8 +26,11 @@ func parseSetCookie(line string) (s setCookie, ok bool) {
 	}
 	pair, rest, _ := strings.Cut(line, ";")
 	name, value, found := strings.Cut(pair, "=")
+	if !found { // a cookie without a name, which browsers send as it came
+		name, value = "", pair
+	}
 	s.name, s.value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
-	if !found || s.name == "" {
+	if s.name == "" && (s.value == "" || likeNamed(s.value)) {
 		return s, false
 	}
 	for attribute := range strings.SplitSeq(rest, ";") {
@@ -37,6 +40,13 @@ func parseSetCookie(line string) (s setCookie, ok bool) {
 		}
 	}
 	return s, true
+}
+
+// likeNamed reports whether a value without a name would be sent as one that has a name, or one with a prefix that
+// tells how it was set (6265bis, 5.7).
+func likeNamed(value string) bool {
+	value = strings.ToLower(value)
+	return strings.Contains(value, "=") || strings.HasPrefix(value, secureName) || strings.HasPrefix(value, hostName)
 }
 
 // set applies an attribute. Of one that stands twice the last counts.

@@ -31,6 +31,8 @@ func TestWhereGooglesParserAnswersOtherwise(t *testing.T) {
 		{"11 break elements", "User-agent: a<br>Disallow: /x<br>", "a", "/x", false},
 		{"11 tags", "<p>User-agent: a</p>\n<p>Disallow: /x</p>", "a", "/x", false},
 		{"12 UTF-16", utf16Text("User-agent: a\nDisallow: /x", false), "a", "/x", false},
+		{"13 UTF-16 without its mark", utf16Text("User-agent: a\nDisallow: /x", false)[2:], "a", "/x", false},
+		{"13 NUL", "User-agent: a\nDisallow: /x\x00\n", "a", "/x", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Parse([]byte(tt.file)).Agent(tt.agent).Allowed(tt.path); got != tt.allowed {

@@ -11,7 +11,8 @@ import (
 const byteOrderMark = "\uFEFF"
 
 // textOf returns the part of a body that is read, as UTF-8 (section 2.3) without its byte order mark, or what is left
-// of one. A file that starts with the mark of UTF-16 is read as that.
+// of one. A file that starts with the mark of UTF-16 is read as that. NULs, which no rule can mean, are passed over; what
+// is left of UTF-16 without a mark is its ASCII.
 func textOf(body []byte) string {
 	cut := len(body) > MaxSize
 	if cut {
@@ -30,6 +31,7 @@ func textOf(body []byte) string {
 		}
 		text = string(body[mark:])
 	}
+	text = strings.ReplaceAll(text, "\x00", "")
 	if cut {
 		text = text[:strings.LastIndexAny(text, "\r\n")+1]
 	}
