@@ -8,10 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/antchfx/xpath"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/selector"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/xpath"
 )
 
 // Bounds of Job.Select.
@@ -119,7 +118,7 @@ func (c *selectCheck) patterns(css, path, pointer, regex string) {
 	if _, err := selector.Parse(css); css != "" && err != nil {
 		c.bad("css", "%q is no CSS selector: %v", css, err)
 	}
-	if _, err := CompileXPath(path); path != "" && err != nil {
+	if _, err := xpath.Compile(path); path != "" && err != nil {
 		c.bad("xpath", "%q is no XPath expression: %v", path, err)
 	}
 	if _, err := jsonpointer.Parse(pointer); err != nil {
@@ -190,14 +189,4 @@ func (c *selectCheck) field(f *PolicyField, json bool) {
 		c.bad("type", "html: it is the HTML of an element, not of an attribute or of JSON")
 	}
 	c.patterns(f.CSS, f.XPath, f.JSONPointer, f.Regex)
-}
-
-// CompileXPath compiles an XPath expression. It guards against the library, which panics at some.
-func CompileXPath(expr string) (e *xpath.Expr, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	return xpath.Compile(expr)
 }

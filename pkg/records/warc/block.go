@@ -21,29 +21,35 @@ type checksum struct {
 	label string // its value
 	want  []byte
 	hash.Hash
+	create func() hash.Hash
+	other  hash.Hash // of the content in another form, which may be meant as well; nil: there is none
 }
 
 // newChecksum reads a digest field: "algorithm:value", the value in hexadecimal, base32 or base64, as its length tells.
 func newChecksum(name, label string) (*checksum, error) {
 	algorithm, value, _ := strings.Cut(label, ":")
-	var h hash.Hash
-	switch strings.ReplaceAll(strings.ToLower(algorithm), "-", "") {
-	case "md5":
-		h = md5.New()
-	case "sha1":
-		h = sha1.New()
-	case "sha256":
-		h = sha256.New()
-	case "sha512":
-		h = sha512.New()
-	default:
+	create, ok := algorithms[strings.ReplaceAll(strings.ToLower(algorithm), "-", "")]
+	if !ok {
 		return nil, fmt.Errorf("%s: %q: an algorithm that cannot be checked", name, label)
 	}
+	h := create()
 	want, err := decodeDigest(value, h.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q: %w", name, label, err)
 	}
-	return &checksum{name, label, want, h}, nil
+	return &checksum{name: name, label: label, want: want, Hash: h, create: create}, nil
+}
+
+// algorithms makes hashes by their names without hyphens.
+var algorithms = map[string]func() hash.Hash{
+	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384,
+	"sha512": sha512.New,
+}
+
+// also returns what hashes another form of the content, whose digest is as good.
+func (c *checksum) also() hash.Hash {
+	c.other = c.create()
+	return c.other
 }
 
 func decodeDigest(value string, size int) ([]byte, error) {
@@ -61,17 +67,22 @@ func decodeDigest(value string, size int) ([]byte, error) {
 
 // check returns what is wrong; "" when nothing is.
 func (c *checksum) check() string {
-	if got := c.Sum(nil); !bytes.Equal(got, c.want) {
+	got := c.Sum(nil)
+	if !bytes.Equal(got, c.want) && (c.other == nil || !bytes.Equal(c.other.Sum(nil), c.want)) {
 		return fmt.Sprintf("%s is %s, but the content's is %x", c.name, c.label, got)
 	}
 	return ""
 }
 
 // httpBlock is an io.Writer that finds the end of an HTTP message's headers and passes the payload on.
+//
+// Where the body is kept in chunks its digest may be of what the chunks hold, which the standard means by payload (the
+// entity-body of HTTP, section 5.9), or of the chunks, as many tools wrote it. Both are right here.
 type httpBlock struct {
 	head    []byte
 	done    bool
 	payload *checksum // may be nil
+	chunks  *dechunker
 }
 
 func (h *httpBlock) Write(p []byte) (int, error) {
@@ -88,9 +99,15 @@ func (h *httpBlock) Write(p []byte) (int, error) {
 		}
 		h.done, p = true, h.head[end:]
 		h.head = h.head[:end:end]
+		if h.payload != nil && isChunked(h.head) {
+			h.chunks = &dechunker{to: h.payload.also()}
+		}
 	}
 	if h.payload != nil {
 		h.payload.Write(p)
+	}
+	if h.chunks != nil {
+		h.chunks.Write(p) //nolint:errcheck // never fails
 	}
 	return n, nil
 }

@@ -44,7 +44,7 @@ var rules = map[string]rule{
 	"warc-date": {allowed: anyKind, must: anyKind, form: isDate, want: "a W3C date in UTC",
 		fault: FaultDate},
 	"content-length":            {allowed: anyKind, must: anyKind, form: isNumber, want: "a number of bytes"},
-	"content-type":              {allowed: anyKind, form: isText},
+	"content-type":              {allowed: anyKind, form: isMediaType, want: "a media type"},
 	"warc-concurrent-to":        {allowed: capturing, repeatable: true, form: isID, want: "a URI in < and >"},
 	"warc-block-digest":         {allowed: anyKind, form: isText},
 	"warc-payload-digest":       {allowed: anyKind, form: isText},
@@ -58,7 +58,7 @@ var rules = map[string]rule{
 	"warc-warcinfo-id":             {allowed: anyKind &^ warcinfo, form: isID, want: "a URI in < and >"},
 	"warc-filename":                {allowed: warcinfo, form: isText},
 	"warc-profile":                 {allowed: revisit, must: revisit, form: isURI, want: "a URI"},
-	"warc-identified-payload-type": {allowed: anyKind, form: isText},
+	"warc-identified-payload-type": {allowed: anyKind, form: isMediaType, want: "a media type"},
 	"warc-segment-number":          {allowed: anyKind, must: continuation, form: isNumber, want: "a number"},
 	"warc-segment-origin-id":       {allowed: continuation, must: continuation, form: isID, want: "a URI in < and >"},
 	"warc-segment-total-length":    {allowed: continuation, form: isNumber, want: "a number of bytes"},
@@ -70,6 +70,15 @@ var (
 	number = regexp.MustCompile(`^[0-9]{1,18}$`)
 	uri    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f<>]+$`)
 )
+
+// mediaType is the standard's, with white space where HTTP has it (errata of WARC 1.1).
+var mediaType = func() *regexp.Regexp {
+	const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+	return regexp.MustCompile(`^` + token + `/` + token +
+		`([ \t]*;[ \t]*` + token + `=(` + token + `|"([^"\\\x00-\x08\x0a-\x1f\x7f]|\\[\t -~])*"))*$`)
+}()
+
+func isMediaType(v, _ string) bool { return mediaType.MatchString(v) }
 
 func isNumber(v, _ string) bool { return number.MatchString(v) }
 
@@ -100,8 +109,10 @@ func isDate(v, version string) bool {
 		}
 	}
 	for _, form := range forms {
-		if _, err := time.Parse(form, v); err == nil { // takes decimals of a second in its stride
-			return !strings.Contains(v, ",") && len(v) <= len("2006-01-02T15:04:05.123456789Z")
+		if t, err := time.Parse(form, v); err == nil { // takes decimals of a second, and 4:05 for 04:05, in its stride
+			head := strings.TrimSuffix(form, "Z")
+			return strings.HasPrefix(v, t.Format(head)) && !strings.Contains(v, ",") &&
+				len(v) <= len("2006-01-02T15:04:05.123456789Z")
 		}
 	}
 	return false

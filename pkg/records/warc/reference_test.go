@@ -114,6 +114,23 @@ var mutations = []struct {
 		replace(info, "WARC-Date:", "WARC-Target-URI: http://x.test/\r\nWARC-Date:"), "allows it"},
 	{"revisit without profile", warc.FaultMissing, replace(resp, "WARC-Type: response", "WARC-Type: revisit"),
 		"checks no field that only some types must have"},
+	{"identical payload without its digest", warc.FaultMissing, func(t *testing.T, r []string) {
+		replace(resp, "WARC-Type: response\r\n", "WARC-Type: revisit\r\nWARC-Profile: "+
+			"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n")(t, r)
+		replace(resp, "WARC-Payload-Digest", "X-Payload-Digest")(t, r)
+	}, "checks no field that only some types must have"},
+	{"date of short numbers", warc.FaultDate, replace(resp, "T03:04:05.678Z", "T3:04:05.678Z"),
+		"takes hours of one digit"},
+	{"content type without a subtype", warc.FaultValue, replace(meta, "application/warc-fields", "warc-fields"),
+		"takes any text"},
+	{"content type with a space", warc.FaultValue, replace(meta, "application/warc-fields", "application/warc fields"),
+		"takes any text"},
+	{"payload type that is none", warc.FaultValue,
+		replace(resp, "WARC-Date:", "WARC-Identified-Payload-Type: html\r\nWARC-Date:"), "takes any text"},
+	{"first segment of number 2", warc.FaultValue, replace(meta, "WARC-Date:", "WARC-Segment-Number: 2\r\nWARC-Date:"),
+		"checks no segments"},
+	{"segment of number 0", warc.FaultValue, replace(meta, "WARC-Date:", "WARC-Segment-Number: 0\r\nWARC-Date:"),
+		"checks no segments"},
 	{"length too long", warc.FaultLength, replace(resp, "Content-Length: 1", "Content-Length: 91"), ""},
 	{"length too short", warc.FaultEnd,
 		func(t *testing.T, r []string) { replace(meta, lengthLine(r[meta]), "Content-Length: 5\r\n\r\n")(t, r) }, ""},

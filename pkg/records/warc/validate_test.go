@@ -2,7 +2,9 @@ package warc_test
 
 import (
 	"bytes"
+	"crypto/sha1"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -35,6 +37,9 @@ func TestFormsTheStandardAllows(t *testing.T) {
 		"digest in hexadecimal":    {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP", "md5:e2fc714c4727ee9395f324cd2e7f331f"},
 		"digest of another case": {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP",
 			"SHA-1:81FE8BFE87576C3ECB22426F8E57847382917ACF"},
+		"digest of 224 bits": {"sha1:QH7IX7UHK5WD5SZCIJXY4V4EOOBJC6WP",
+			"sha224:a76654d8e3550e9a2d67a0eeb6c67b220e5885eddd3fde135806e601"},
+		"a first segment": {"Content-Type:", "WARC-Segment-Number: 1\r\nContent-Type:"},
 		"payload is the block": {"Content-Type:",
 			"WARC-Payload-Digest: sha1:81fe8bfe87576c3ecb22426f8e57847382917acf\r\nContent-Type:"},
 		"empty block without type": {"Content-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd",
@@ -46,6 +51,45 @@ func TestFormsTheStandardAllows(t *testing.T) {
 			if len(list) > 0 {
 				t.Errorf("%s: %q", name, list)
 			}
+		}
+	}
+}
+
+func TestFormsTheStandardForbids(t *testing.T) {
+	const segment = "WARC-Segment-Origin-ID: <urn:x:y>\r\nWARC-Segment-Number: "
+	for name, c := range map[string]struct{ old, by, fault string }{
+		"a name's answer of another type": {"file://var/www/x.txt", "dns:example.org", warc.FaultValue},
+		"a continuation as first segment": {"WARC-Type: resource\r\n", "WARC-Type: continuation\r\n" + segment + "1\r\n",
+			warc.FaultValue},
+	} {
+		list, _ := faults(t, []byte(strings.Replace(minimal, c.old, c.by, 1)))
+		if len(list) != 1 || !strings.HasPrefix(list[0], c.fault+": ") {
+			t.Errorf("%s: %q", name, list)
+		}
+	}
+}
+
+// TestDigestOfChunks: a body that is kept in chunks has the digest of what they hold, as the standard says, or of the
+// chunks, as many tools write it.
+func TestDigestOfChunks(t *testing.T) {
+	const head, body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n", "3;x=y\r\nabc\r\n1\r\nd\r\n0\r\n\r\n"
+	for _, c := range []struct {
+		name, payload, body string
+		ok                  bool
+	}{
+		{"of what they hold", "abcd", body, true},
+		{"of the chunks", body, body, true},
+		{"of something else", "abc", body, false},
+		{"no chunks", "abcd", "abcd", true},
+		{"a chunk that is none", "abcd", "3\r\nabc\r\nx\r\nd\r\n0\r\n\r\n", false},
+		{"a large chunk", strings.Repeat("x", 100_000), "186A0\r\n" + strings.Repeat("x", 100_000) + "\r\n0\r\n\r\n", true},
+	} {
+		block := head + c.body
+		record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nWARC-Date: 2026\r\n"+
+			"WARC-Record-ID: <urn:x:y>\r\nContent-Type: application/http\r\nWARC-Payload-Digest: sha1:%x\r\n"+
+			"Content-Length: %d\r\n\r\n%s\r\n\r\n", sha1.Sum([]byte(c.payload)), len(block), block)
+		if list, _ := faults(t, zip(t, record)); (len(list) == 0) != c.ok {
+			t.Errorf("%s: %q", c.name, list)
 		}
 	}
 }

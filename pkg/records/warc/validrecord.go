@@ -110,6 +110,7 @@ func (v *validator) checkFields(h *head) {
 	if h.get("content-type") == "" && h.get("content-length") != "0" && h.kind&continuation == 0 {
 		v.fault(FaultMissing, "content-type is missing, and the block is not empty")
 	}
+	v.checkKind(h)
 	v.checkIDs(h)
 }
 

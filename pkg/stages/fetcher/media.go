@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"iter"
 	"net/http"
 	"strings"
 )
@@ -30,13 +31,58 @@ func isVague(media string) bool {
 // section 4.2), parameters have the rest. Some servers send 200 KB, which would be in crawl.log and in the record.
 const maxContentType = 1 << 10
 
-// typeOf is the Content-Type of an answer as the server gives it, cut.
+// typeOf is the Content-Type of an answer as the server gives it, cut. Where it gives several the last one that is a
+// media type counts (Fetch Standard, extract a MIME type), with the charset of one before it of the same type.
 func typeOf(h http.Header) string {
 	value := h.Get("Content-Type")
+	if all := h["Content-Type"]; len(all) > 1 || strings.Contains(value, ",") {
+		value = lastType(strings.Join(all, ", "), value)
+	}
 	if len(value) <= maxContentType {
 		return value
 	}
 	return strings.ToValidUTF8(value[:maxContentType], "")
+}
+
+// lastType is the last media type of a list, else the other value.
+func lastType(list, other string) string {
+	last, lastMedia := other, ""
+	for value := range unquotedFields(list) {
+		media := mediaType(value)
+		if isVague(media) {
+			continue
+		}
+		if media != lastMedia || hasCharset(value) || !hasCharset(last) {
+			last, lastMedia = value, media
+		}
+	}
+	return last
+}
+
+// unquotedFields yields what commas part that are not in quotes.
+func unquotedFields(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		quoted, from := false, 0
+		for i := 0; i < len(list); i++ {
+			switch c := list[i]; {
+			case c == '"':
+				quoted = !quoted
+			case c == '\\' && quoted:
+				i++
+			case c == ',' && !quoted:
+				if !yield(strings.TrimSpace(list[from:i])) {
+					return
+				}
+				from = i + 1
+			}
+		}
+		yield(strings.TrimSpace(list[from:]))
+	}
+}
+
+func hasCharset(contentType string) bool {
+	_, params, _ := strings.Cut(contentType, ";")
+	return strings.Contains(strings.ToLower(params), "charset=")
 }
 
 // contentType returns the Content-Type of an answer, from its body where the header does not tell.

@@ -73,7 +73,7 @@ func (h *Handler) resourceRefused(ctx context.Context, a *attempt) error {
 	if err := h.archive(ctx, a, b); err != nil {
 		return err
 	}
-	return h.keepResource(ctx, a, b.kept(), a.answer.Header.Get("Content-Type"))
+	return h.keepResource(ctx, a, b.kept(), typeOf(a.answer.Header))
 }
 
 func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, contentType string) error {

@@ -3,15 +3,13 @@ package parser
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/andybalholm/cascadia"
-	"github.com/antchfx/htmlquery"
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/xpath"
 )
 
 // Bounds of what fields take from a page.
@@ -24,6 +22,7 @@ const (
 type field struct {
 	name    string
 	css     cascadia.SelectorGroup
+	xpath   *xpath.Expr
 	attr    string
 	regex   *regexp.Regexp
 	list    bool
@@ -31,9 +30,6 @@ type field struct {
 
 	pointer jsonpointer.Pointer // of a policy that reads JSON
 	own     bool                // its value is of the type that it has in JSON
-
-	mu    sync.Mutex // an xpath.Expr has state while it is evaluated
-	xpath *xpath.Expr
 }
 
 // fields are what the rules extract from a document. If several rules have a field of one name, the first that finds
@@ -105,7 +101,7 @@ func (f *field) value(raw string, r *Result) (any, bool) {
 // each calls yield with the text of each match, in the order of the document, until yield returns false.
 func (f *field) each(root *html.Node, yield func(string) bool) {
 	if f.xpath != nil {
-		f.eachXPath(root, yield)
+		f.eachXPath(root, func(raw string, _ *html.Node) bool { return yield(raw) })
 		return
 	}
 	for n := range root.Descendants() {
@@ -117,23 +113,28 @@ func (f *field) each(root *html.Node, yield func(string) bool) {
 	}
 }
 
-func (f *field) eachXPath(root *html.Node, yield func(string) bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch v := f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root)).(type) {
-	case *xpath.NodeIterator:
-		for v.MoveNext() {
-			nav := v.Current().(*htmlquery.NodeNavigator)
-			raw, ok := nav.Value(), true
-			if nav.NodeType() == xpath.ElementNode {
-				raw, ok = f.text(nav.Current())
-			}
-			if ok && !yield(raw) {
-				return
-			}
+// eachXPath does that with an XPath expression; the node is nil where its value is none. One that takes too long on
+// this page finds nothing.
+func (f *field) eachXPath(root *html.Node, yield func(string, *html.Node) bool) {
+	v, err := f.xpath.Evaluate(root)
+	if err != nil {
+		return
+	}
+	nodes, ok := v.([]xpath.Node)
+	if !ok {
+		yield(scalar(v), nil)
+		return
+	}
+	for _, n := range nodes {
+		raw, ok := "", true
+		if n.IsElement() {
+			raw, ok = f.text(n.HTML())
+		} else {
+			raw = n.Text()
 		}
-	default:
-		yield(scalar(v))
+		if ok && !yield(raw, n.HTML()) {
+			return
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/xpath"
 )
 
 // Rules are a job's site rules and selection policies, ready for use by many goroutines.
@@ -112,7 +113,7 @@ func compileField(s *crawl.FieldRule) (*field, error) {
 		f.css = compiled.css
 		return f, err
 	}
-	f.xpath, err = crawl.CompileXPath(s.XPath)
+	f.xpath, err = xpath.Compile(s.XPath)
 	return f, wrapSelector("xpath", s.XPath, err)
 }
 

@@ -33,6 +33,7 @@ func TestFields(t *testing.T) {
 		{"css", crawl.FieldRule{CSS: "h1.title"}, "Go developer"},
 		{"blocks are parted", crawl.FieldRule{CSS: ".desc"}, "One Two & three"},
 		{"xpath", crawl.FieldRule{XPath: "//h1[@class='title']/b"}, "developer"},
+		{"the first by xpath", crawl.FieldRule{XPath: "//li[1] | //h1/b"}, "developer"},
 		{"xpath attribute", crawl.FieldRule{XPath: "//span/@title"}, "2024-05-06"},
 		{"xpath string", crawl.FieldRule{XPath: "string(//h1/b)"}, "developer"},
 		{"xpath number", crawl.FieldRule{XPath: "count(//li)", Type: "integer"}, 3.0},

@@ -1,9 +1,9 @@
 package parser
 
 import (
-	"github.com/antchfx/htmlquery"
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/xpath"
 )
 
 // Bounds of the elements that a policy takes from a page.
@@ -80,12 +80,10 @@ func (f *field) eachElement(root *html.Node, yield func(*html.Node) bool) {
 		}
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	nodes, ok := f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root)).(*xpath.NodeIterator)
-	for ok && nodes.MoveNext() {
-		nav := nodes.Current().(*htmlquery.NodeNavigator)
-		if nav.NodeType() == xpath.ElementNode && !yield(nav.Current()) {
+	v, _ := f.xpath.Evaluate(root) // one that takes too long finds nothing
+	nodes, _ := v.([]xpath.Node)
+	for _, n := range nodes {
+		if n.IsElement() && !yield(n.HTML()) {
 			return
 		}
 	}

@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"github.com/antchfx/htmlquery"
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -86,7 +84,7 @@ func (f *field) trace(root *html.Node, yield func(any, *html.Node) bool) {
 		return !ok || yield(v, n)
 	}
 	if f.xpath != nil {
-		f.traceXPath(root, give)
+		f.eachXPath(root, give)
 		return
 	}
 	for n := range root.Descendants() {
@@ -94,26 +92,6 @@ func (f *field) trace(root *html.Node, yield func(any, *html.Node) bool) {
 			if raw, ok := f.text(n); ok && !give(raw, n) {
 				return
 			}
-		}
-	}
-}
-
-func (f *field) traceXPath(root *html.Node, give func(string, *html.Node) bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, ok := f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root)).(*xpath.NodeIterator)
-	if !ok {
-		give(scalar(f.xpath.Evaluate(htmlquery.CreateXPathNavigator(root))), nil)
-		return
-	}
-	for v.MoveNext() {
-		nav := v.Current().(*htmlquery.NodeNavigator)
-		raw, ok := nav.Value(), true
-		if nav.NodeType() == xpath.ElementNode {
-			raw, ok = f.text(nav.Current())
-		}
-		if ok && !give(raw, nav.Current()) {
-			return
 		}
 	}
 }

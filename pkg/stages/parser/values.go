@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dates"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/digits"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/xpath"
 )
 
 // converter makes a value of a string; false where it is none.
@@ -27,7 +28,7 @@ func scalar(v any) string {
 	case string:
 		return v
 	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return xpath.Number(v)
 	default:
 		return fmt.Sprint(v)
 	}

@@ -59,6 +59,9 @@ func findEncoding(body []byte, contentType string) (e encoding.Encoding, name st
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le", 2
 	}
 	_, params, _ := strings.Cut(contentType, ";")
+	if strings.Count(params, `"`) == 1 {
+		params += `"` // what opens and does not close goes to the end (MIME Sniffing, 4.4)
+	}
 	if e, name = knownCharset(params); e != nil {
 		return e, name, 0
 	}

@@ -30,6 +30,7 @@ func TestDeclarationsThatTheBodyRefutes(t *testing.T) {
 		{"UTF-8 called GBK", ja, "text/html; charset=gbk", "utf-8", ja},
 		{"UTF-8 with faults", ru + "\xff\xfe\xe9 \xe9", "; charset=utf-8", "utf-8", ru + "\uFFFD\uFFFD\uFFFD \uFFFD"},
 		{"a slip", "a\xffb", "; charset=utf-8", "utf-8", "a\uFFFDb"},
+		{"a quote that does not close", "\xc4\xe3\xba\xc3", `text/html; charset="gbk`, "gbk", "你好"},
 		{"two letters of Latin-1", "\xc3\xa9", "; charset=iso-8859-1", "windows-1252", "Ã©"},
 		{"GB18030 called GB2312", bytes(simplifiedchinese.GB18030.NewEncoder().String("老港口㐀")), "; charset=gb2312", "gbk",
 			"老港口㐀"},

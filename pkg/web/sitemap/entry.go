@@ -22,6 +22,8 @@ type entry struct {
 	uri    string // of its namespace, which the children that matter have as well; "": it is not known
 	about  string // rdf:about of an item
 
+	fallback Link // where there is no other, with URL and Base only
+
 	field  string // the child being read, "" where it does not matter
 	isLink bool   // its text is a link
 	base   string // xml:base in it
@@ -58,14 +60,21 @@ func entryName(kind Kind) string {
 func (e *entry) start(t xml.StartElement, base string, own bool) {
 	e.field, e.isLink, e.base, e.value = "", false, base, e.value[:0]
 	name := t.Name.Local
-	if !own && name != "date" { // dc:date
-		return
-	}
 	switch {
+	case !own && name == "link" && (e.kind == RSS || e.kind == RDF): // of Atom
+		if isAlternate(t) {
+			e.setFallback(attr(t, "", "href"))
+		}
+		return
+	case !own && name != "date": // dc:date
+		return
 	case e.kind == Atom && name == "link":
-		if rel := attr(t, "", "rel"); rel == "" || rel == "alternate" {
+		if isAlternate(t) {
 			e.add(attr(t, "", "href"))
 		}
+		return
+	case e.kind == Atom && name == "content" && isPage(attr(t, "", "type")):
+		e.setFallback(attr(t, "", "src"))
 		return
 	case e.kind == URLSet, e.kind == Index:
 		e.isLink = name == "loc"
@@ -73,6 +82,26 @@ func (e *entry) start(t xml.StartElement, base string, own bool) {
 		e.isLink = name == "link" || name == "guid" && attr(t, "", "isPermaLink") != "false"
 	}
 	e.field = name
+}
+
+// isAlternate reports whether a link of Atom leads to the page itself. Relations may have their registry's name before
+// their own (RFC 4287, section 4.2.7.2).
+func isAlternate(t xml.StartElement) bool {
+	rel := strings.TrimPrefix(attr(t, "", "rel"), "http://www.iana.org/assignments/relation/")
+	return rel == "" || rel == "alternate"
+}
+
+// isPage reports whether the content of an entry, which may lie elsewhere (RFC 4287, section 4.1.3.2), is a page.
+func isPage(media string) bool {
+	media = strings.ToLower(media)
+	return media == "" || strings.HasSuffix(media, "html") || strings.HasSuffix(media, "xhtml+xml")
+}
+
+// setFallback notes a URL that is the entry's where it has no other.
+func (e *entry) setFallback(url string) {
+	if e.fallback.URL == "" {
+		e.fallback = Link{URL: strings.TrimSpace(url), Base: e.base}
+	}
 }
 
 // text adds to the child being read; more than most octets of it are too long for anything we want.
@@ -157,6 +186,9 @@ func (e *entry) add(url string) {
 func (e *entry) found() []Link {
 	if len(e.urls) == 0 && isHTTP(e.about) {
 		e.add(e.about)
+	}
+	if len(e.urls) == 0 && e.fallback.URL != "" {
+		e.urls = append(e.urls, e.fallback)
 	}
 	for i := range e.urls {
 		e.urls[i].LastMod = e.link.LastMod

@@ -124,6 +124,10 @@ func (p *parser) document() (Kind, error) {
 		return Unknown, err
 	}
 	head, _ := text.Peek(sniffLen)
+	if junk := junkBefore(head); junk > 0 {
+		_, _ = text.Discard(junk) // it has been peeked at
+		head, _ = text.Peek(sniffLen)
+	}
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
 		return p.feed(text)
 	}

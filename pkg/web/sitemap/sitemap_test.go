@@ -302,6 +302,34 @@ func TestSeveralLocations(t *testing.T) {
 }
 
 // Entities that XML does not know are HTML's, or the text that they look like.
+// TestLinksOfEntries has entries that name their page in other ways than most.
+func TestLinksOfEntries(t *testing.T) {
+	const atom, end = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>`, `</entry></feed>`
+	const rss = `<rss xmlns:a="http://www.w3.org/2005/Atom"><channel><item>`
+	for doc, want := range map[string]string{
+		atom + `<link rel="http://www.iana.org/assignments/relation/alternate" href="/1"/>` + end:                "/1",
+		atom + `<link rel="http://www.iana.org/assignments/relation/self" href="/1"/>` + end:                     "",
+		atom + `<content type="text/html" src="/1"/>` + end:                                                      "/1",
+		atom + `<content type="text/html" src="/1"/><link href="/2"/>` + end:                                     "/2",
+		atom + `<content type="video/mp4" src="/1"/>` + end:                                                      "",
+		rss + `<a:link href="/1"/></item></channel></rss>`:                                                       "/1",
+		rss + `<a:link href="/1" rel="replies"/></item></channel></rss>`:                                         "",
+		rss + `<a:link href="/1"/><link>/2</link></item></channel></rss>`:                                        "/2",
+		"<br />\n<b>Warning</b>: x in y\n<?xml version='1.0'?>" + rss + `<link>/1</link></item></channel></rss>`: "/1",
+		"Notice: x\n<?xml version='1.0'?><urlset><url><loc>/1</loc></url></urlset>":                              "/1",
+		"<p>Use this:</p><?xml version='1.0'?><x/><urlset><url><loc>/1</loc></url></urlset>":                     "",
+	} {
+		_, _, links := parseAll(t, doc, DefaultLimits())
+		got := ""
+		for _, l := range links {
+			got += l.URL
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", doc, got, want)
+		}
+	}
+}
+
 func TestUndefinedEntities(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://h/caf&eacute;":          "http://h/caf\u00e9",

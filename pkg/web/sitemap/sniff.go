@@ -22,6 +22,22 @@ func isMarkup(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("<"))
 }
 
+// junkBefore is the length of what stands before the XML declaration of a sitemap or feed, such as a warning of PHP; 0
+// where there is nothing but white space, or no sitemap or feed behind it.
+func junkBefore(head []byte) int {
+	at := bytes.Index(head, []byte("<?xml"))
+	if at < 0 || len(bytes.TrimSpace(head[:at])) == 0 {
+		return 0
+	}
+	if own, _ := rootKind(head); own != Unknown {
+		return 0
+	}
+	if kind, _ := rootKind(head[at:]); kind == Unknown {
+		return 0
+	}
+	return at
+}
+
 // rootKind tells the kind by the root element; sure is false where head ends before it.
 func rootKind(head []byte) (kind Kind, sure bool) {
 	for {
