@@ -109,6 +109,7 @@ func (p *pass) free() {
 	clear(p.inner)
 	fresh.inner = p.inner[:0]
 	fresh.buf, fresh.blocks, fresh.nodes = p.buf[:0], p.blocks[:0], p.nodes[:0]
+	fresh.layout = p.layout[:0]
 	fresh.Scanner = p.Scanner
 	fresh.Reset(nil)
 	*p = fresh
