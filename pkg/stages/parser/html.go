@@ -25,6 +25,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	p.run(doc, r, opt, r.MediaType == "application/xhtml+xml")
 	p.resolve(base, enc)
 	p.innerLinks(base, enc, 0)
+	p.findTitle()
 	r.Text = p.mainText()
 	if opt.Markdown {
 		p.addMarkdown(base, enc)
@@ -64,6 +65,7 @@ type pass struct {
 	anchorTitle []byte
 	base        []byte // href of the first base element
 	titled      bool
+	untitled    untitled
 	article     bool // says of itself that it is one
 	anchored    int  // headings that link to themselves
 	manual      bool // made as documentation, it seems
@@ -173,8 +175,11 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
 			p.own = p.hints(t, p.flags) & (suspect | hidden)
 		}
-		if t == htmlscan.Tr {
+		switch t {
+		case htmlscan.Tr:
 			p.rowOff = p.own&hidden != 0
+		case htmlscan.H1:
+			p.onH1()
 		}
 	}
 	if traits[t].push {

@@ -371,3 +371,20 @@ func FuzzHTML(f *testing.F) {
 		}
 	})
 }
+
+func TestTitleOfAPageWithoutTitle(t *testing.T) {
+	const og = `<meta name=twitter:title content=Three><meta property="og:title" content="One &amp; two">`
+	for doc, want := range map[string]string{
+		og + `<h1>Four</h1>`:                            "One & two",
+		`<title> </title>` + og:                         "One & two",
+		`<title>Five</title>` + og:                      "Five",
+		`<meta name=DC.title content=Six><h1>Four</h1>`: "Six",
+		`<header><h1>Site</h1></header><h1 hidden>no</h1><h1>The <b>old</b><br>mill</h1><h1>no`: "The old mill",
+		`<h1><img src=logo.png></h1><p>text<h2>Menu</h2>`:                                       "",
+		`<svg><title>icon</title></svg><template><h1>no</h1></template><p>x`:                    "",
+	} {
+		if got := parseHTML(t, doc).Title; got != want {
+			t.Errorf("%s\n got %q\nwant %q", doc, got, want)
+		}
+	}
+}
