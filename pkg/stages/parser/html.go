@@ -73,6 +73,12 @@ type pass struct {
 	docBook     bool // made by DocBook's style sheets
 	thread      bool // what people say to each other, by markup that only such pages have
 	rowOff      bool // the table row is hidden
+
+	formulas    []formula // where Markdown is asked for
+	lastFormula string
+	pictured    bool // the image that begins shows a formula
+	texNext     bool // the next text is TeX
+	texBlock    bool // of a formula in a line of its own
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -144,7 +150,7 @@ func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
 }
 
 func (p *pass) onStart(t htmlscan.Tag) {
-	p.skipRaw, p.titleNext = false, false
+	p.skipRaw, p.titleNext, p.texNext, p.pictured = false, false, false, false
 	if p.flags&inForeign != 0 {
 		p.enterForeign(t)
 	}
@@ -163,6 +169,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
 		htmlscan.Track, htmlscan.Input:
 		p.onMedia(t)
+		if t == htmlscan.Img {
+			p.onPicture()
+		}
 	case htmlscan.Br:
 		p.breakLine()
 	}
@@ -184,6 +193,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	}
 	if traits[t].push {
 		p.push(t)
+	}
+	if t == htmlscan.Math {
+		p.onMath()
 	}
 	if p.xhtml && p.SelfClosing() {
 		p.NextIsMarkup()
@@ -219,7 +231,9 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
 		if bytes.HasPrefix(p.attr("type"), []byte("math/tex")) {
-			return // a formula that MathJax shows
+			p.texNext = true // MathJax shows it
+			p.texBlock = bytes.Contains(p.attr("type"), []byte("display"))
+			return
 		}
 	}
 	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {

@@ -72,12 +72,16 @@ func (p *pass) onText() {
 	case p.skipRaw:
 	case p.unseen():
 		p.veiledText(raw)
+	case p.texNext:
+		if tex := cleanTeX(string(raw)); tex != p.lastFormula {
+			p.writeFormula(formula{text: tex, tex: true, block: p.texBlock})
+		}
 	case p.opt.MaxText > 0 && len(p.buf) > collectFactor*p.opt.MaxText:
 		p.textFull = true
 	default:
 		p.write(raw, escaped)
 	}
-	p.skipRaw, p.titleNext = false, false
+	p.skipRaw, p.titleNext, p.texNext = false, false, false
 }
 
 // collectFactor is how many times the main text all text may be: main text makes up more than a quarter of most pages.
