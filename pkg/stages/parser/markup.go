@@ -26,7 +26,7 @@ type pieceKind uint8
 const (
 	tagPiece   pieceKind = iota
 	selfClosed           // a tag of XHTML that closes itself
-	imagePiece           // also a rule: it shows something without words
+	imagePiece           // also a rule and a box to tick: they show something without words
 	textPiece
 	rawPiece // text without character references
 	formulaPiece
@@ -85,7 +85,7 @@ func (p *pass) traceStart(pieces []piece) []piece {
 		return pieces
 	case t == htmlscan.Img && p.veil.depth > 0:
 		return pieces
-	case t == htmlscan.Img, t == htmlscan.Hr:
+	case t == htmlscan.Img, t == htmlscan.Hr, t == htmlscan.Input && equalFold(p.attr("type"), "checkbox"):
 		kind = imagePiece
 	case !shapes(t, p.Name()) || p.flags&inForeign != 0:
 		return pieces

@@ -91,6 +91,8 @@ func (t *tidier) image(n *html.Node) {
 // writes quotes, too: in the library's the code blocks lose their place.
 func renderInline(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
 	switch n.DataAtom {
+	case 0:
+		return renderTask(w, n)
 	case atom.A:
 		return renderLink(ctx, w, n)
 	case atom.Blockquote:
@@ -102,6 +104,20 @@ func renderInline(ctx converter.Context, w converter.Writer, n *html.Node) conve
 		return converter.RenderSuccess
 	}
 	return converter.RenderTryNext
+}
+
+func renderTask(w converter.Writer, n *html.Node) converter.RenderStatus {
+	if n.Data != task {
+		return converter.RenderTryNext
+	}
+	box := "[ ] "
+	for _, a := range n.Attr {
+		if a.Key == "checked" {
+			box = "[x] "
+		}
+	}
+	writeString(w, box)
+	return converter.RenderSuccess
 }
 
 // renderFormula writes TeX as GitHub and others read it. What has a dollar sign is written as text.
