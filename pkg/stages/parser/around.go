@@ -121,7 +121,7 @@ const bylineWords = 12
 // byline says whether the block says who wrote the text, or when.
 func (j *judge) byline(b *block) bool {
 	text := j.buf[b.start:b.end]
-	at := bytes.IndexByte(text, ' ')
+	at := bytes.IndexAny(text, " \n")
 	if at <= 0 || at > len("veröffentlicht") || b.words > bylineWords {
 		return false
 	}

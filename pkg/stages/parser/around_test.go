@@ -108,7 +108,7 @@ func TestMarkupOfBoardsAndArchives(t *testing.T) {
 
 func TestTwoLineBreaksEndAParagraph(t *testing.T) {
 	for doc, want := range map[string]string{
-		`<td>one<br>two<br><br>three <br/> <br> <br>four`:             "one two\nthree\nfour",
+		`<td>one<br>two<br><br>three <br/> <br> <br>four`:             "one\ntwo\nthree\nfour",
 		`<p class=footer>one<br><br>two</p><p>three four five six se`: "three four five six se",
 		`<h2>one<BR><!-- - --><BR>two</h2><br><br>three`:              "one\ntwo\nthree",
 	} {

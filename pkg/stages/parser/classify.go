@@ -1,6 +1,9 @@
 package parser
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // The classifier keeps the blocks that are the page's main text. It knows of a block what one pass could see: its
 // words, how many of them are links, what it is, and where it is in the outline. The thresholds of link density
@@ -250,6 +253,10 @@ func (p *pass) mainText() string {
 func (p *pass) keepTitle(keep []bool) {
 	for i := range p.blocks {
 		b := &p.blocks[i]
+		if p.names(i) && !keep[i] {
+			keep[i], keep[i+1] = true, true
+			return
+		}
 		if keep[i] && (b.kind == heading || b.prose()) {
 			return
 		}
@@ -270,6 +277,19 @@ func (p *pass) entitles(b *block) bool {
 	}
 	return b.kind == heading && strings.Contains(p.out.Title, string(text)) ||
 		b.kind == para && b.words >= titleWords && strings.HasPrefix(p.out.Title, string(text))
+}
+
+// names says whether the block is the heading of the first section of a manual page, which is what it is about and a
+// line on that: "NAME", "ls - list files". AsciiDoc puts it into the header of the page.
+func (p *pass) names(i int) bool {
+	b := &p.blocks[i]
+	if b.kind != heading || !equalFold(p.buf[b.start:b.end], "name") || i+1 == len(p.blocks) {
+		return false
+	}
+	line := &p.blocks[i+1]
+	text := p.buf[line.start:line.end]
+	return line.kind == para && (b.flags|line.flags)&(hidden|boilerplate|suspect|teaser) == 0 &&
+		(bytes.Contains(text, []byte(" - ")) || bytes.Contains(text, []byte(" — ")) || bytes.Contains(text, []byte(" – ")))
 }
 
 // keepIntro keeps the paragraph or the lesser heading right behind the title at i, which tells what the text is about.

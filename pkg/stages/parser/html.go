@@ -25,6 +25,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	p.run(doc, r, opt, r.MediaType == "application/xhtml+xml")
 	p.resolve(base, enc)
 	p.innerLinks(base, enc, 0)
+	p.findTitle()
 	r.Text = p.mainText()
 	if opt.Markdown {
 		p.addMarkdown(base, enc)
@@ -64,6 +65,7 @@ type pass struct {
 	anchorTitle []byte
 	base        []byte // href of the first base element
 	titled      bool
+	untitled    untitled
 	article     bool // says of itself that it is one
 	anchored    int  // headings that link to themselves
 	manual      bool // made as documentation, it seems
@@ -71,6 +73,12 @@ type pass struct {
 	docBook     bool // made by DocBook's style sheets
 	thread      bool // what people say to each other, by markup that only such pages have
 	rowOff      bool // the table row is hidden
+
+	formulas    []formula // where Markdown is asked for
+	lastFormula string
+	pictured    bool // the image that begins shows a formula
+	texNext     bool // the next text is TeX
+	texBlock    bool // of a formula in a line of its own
 }
 
 // linkRef is a link whose parts still lie in the document and the text buffer.
@@ -109,6 +117,7 @@ func (p *pass) free() {
 	clear(p.inner)
 	fresh.inner = p.inner[:0]
 	fresh.buf, fresh.blocks, fresh.nodes = p.buf[:0], p.blocks[:0], p.nodes[:0]
+	fresh.layout = p.layout[:0]
 	fresh.Scanner = p.Scanner
 	fresh.Reset(nil)
 	*p = fresh
@@ -141,7 +150,7 @@ func (p *pass) run(doc []byte, r *Result, opt Options, xhtml bool) {
 }
 
 func (p *pass) onStart(t htmlscan.Tag) {
-	p.skipRaw, p.titleNext = false, false
+	p.skipRaw, p.titleNext, p.texNext, p.pictured = false, false, false, false
 	if p.flags&inForeign != 0 {
 		p.enterForeign(t)
 	}
@@ -160,6 +169,9 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
 		htmlscan.Track, htmlscan.Input:
 		p.onMedia(t)
+		if t == htmlscan.Img {
+			p.onPicture()
+		}
 	case htmlscan.Br:
 		p.breakLine()
 	}
@@ -172,12 +184,18 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
 			p.own = p.hints(t, p.flags) & (suspect | hidden)
 		}
-		if t == htmlscan.Tr {
+		switch t {
+		case htmlscan.Tr:
 			p.rowOff = p.own&hidden != 0
+		case htmlscan.H1:
+			p.onH1()
 		}
 	}
 	if traits[t].push {
 		p.push(t)
+	}
+	if t == htmlscan.Math {
+		p.onMath()
 	}
 	if p.xhtml && p.SelfClosing() {
 		p.NextIsMarkup()
@@ -213,7 +231,9 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))
 		if bytes.HasPrefix(p.attr("type"), []byte("math/tex")) {
-			return // a formula that MathJax shows
+			p.texNext = true // MathJax shows it
+			p.texBlock = bytes.Contains(p.attr("type"), []byte("display"))
+			return
 		}
 	}
 	if p.flags&inForeign == 0 && (!p.xhtml || !p.SelfClosing()) {

@@ -191,10 +191,31 @@ func TestQueriesAreInThePagesEncoding(t *testing.T) {
 	}
 }
 
+func TestLinesOfThePageAreLinesOfTheText(t *testing.T) {
+	for doc, want := range map[string]string{
+		"<pre>\n\n  if x:\r\n\ty = 1  \n \n\n\n<b>  z</b>&nbsp;&nbsp;=\t2\n</pre>w": "  if x:\n\ty = 1\n\n  z  =\t2\nw",
+		"<pre><code><span>a<br></span><span>  b<br><br></span>c</code></pre>":       "a\n  b\n\nc",
+		"<pre>a <a href=/b>b\n  c</a></pre>":                                        "a b\n  c",
+		"<p>Two roads, <br> \n<br/>I stood<br>\n  and looked <br></p><p><br>On":     "Two roads,\nI stood\nand looked\nOn",
+		"<h1>The<br>road</h1><a href=/c>one<br>way</a>":                             "The road\none\nway",
+		"<textarea>a\nb</textarea><p>c\n  d":                                        "c d",
+	} {
+		r := parseHTML(t, doc)
+		if r.Text != want {
+			t.Errorf("%s\n got %q\nwant %q", doc, r.Text, want)
+		}
+		for _, l := range r.Links {
+			if strings.ContainsAny(l.Text, "\n\t") {
+				t.Errorf("%s: the text of a link is %q", doc, l.Text)
+			}
+		}
+	}
+}
+
 func TestTextIsFolded(t *testing.T) {
 	for doc, want := range map[string]string{
-		"<p>a\n\t b<b>c</b> <i> d</i>&nbsp;&nbsp;e<br>f</p>g": "a bc d e f\ng",
-		"<pre>a\n  b</pre><ul><li>c<li>d</ul>":                "a b\nc\nd",
+		"<p>a\n\t b<b>c</b> <i> d</i>&nbsp;&nbsp;e<br>f</p>g": "a bc d e\nf\ng",
+		"<pre>a\n  b</pre><ul><li>c<li>d</ul>":                "a\n  b\nc\nd",
 		"soft&shy;ly zero\u200Bwidth&#8203; wide\u3000space":  "softly zerowidth wide space",
 		"&lt;b&gt; &amp;amp; &copy &unknown; &":               "<b> &amp; © &unknown; &",
 		"<table><tr><td>a<td>b<tr><td>c</table>":              "a\nb\nc",
@@ -349,4 +370,21 @@ func FuzzHTML(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestTitleOfAPageWithoutTitle(t *testing.T) {
+	const og = `<meta name=twitter:title content=Three><meta property="og:title" content="One &amp; two">`
+	for doc, want := range map[string]string{
+		og + `<h1>Four</h1>`:                            "One & two",
+		`<title> </title>` + og:                         "One & two",
+		`<title>Five</title>` + og:                      "Five",
+		`<meta name=DC.title content=Six><h1>Four</h1>`: "Six",
+		`<header><h1>Site</h1></header><h1 hidden>no</h1><h1>The <b>old</b><br>mill</h1><h1>no`: "The old mill",
+		`<h1><img src=logo.png></h1><p>text<h2>Menu</h2>`:                                       "",
+		`<svg><title>icon</title></svg><template><h1>no</h1></template><p>x`:                    "",
+	} {
+		if got := parseHTML(t, doc).Title; got != want {
+			t.Errorf("%s\n got %q\nwant %q", doc, got, want)
+		}
+	}
 }

@@ -78,7 +78,7 @@ func (p *pass) closeAnchor() {
 	if text := p.buf[l.text.start:]; l.text.start >= p.cur.start && len(text) <= len(" \u00B6") && isPermalink(text) {
 		l.permalink, p.manual = true, true
 		p.buf = p.buf[:l.text.start]
-		if text[0] == ' ' || l.text.start == p.cur.start {
+		if text[0] <= ' ' || l.text.start == p.cur.start {
 			p.cur.linkWords--
 			p.cur.words--
 		}
@@ -279,7 +279,7 @@ func (p *pass) appendLinkText(dst []byte, l *linkRef) []byte {
 		return append(dst, "\u00B6"...)
 	}
 	start := len(dst)
-	dst = append(dst, cutAt(bytes.Trim(p.buf[l.text.start:l.text.end], " \n"), maxLinkText)...)
+	dst = append(dst, cutAt(bytes.Trim(p.buf[l.text.start:l.text.end], " \n\t"), maxLinkText)...)
 	if len(dst) == start && len(l.veiled) > 0 {
 		var t textState
 		t.write(l.veiled[:min(len(l.veiled), 8*maxLinkText)], true)

@@ -122,3 +122,12 @@ func found(text, want string) float64 {
 	}
 	return float64(both) / float64(max(1, all))
 }
+
+// AsciiDoc writes what a manual page is about into the header of the page.
+func TestNameOfAManualPage(t *testing.T) {
+	page := `<title>ls(1)</title><div id=header><h1>ls(1) Manual Page</h1><h2>NAME</h2><div class=sectionbody><p>ls -
+		list the files</p></div></div><div id=content><div class=sect1><h2>SYNOPSIS</h2><div class=sectionbody>` + prose +
+		`</div></div><div class=sect1><h2>OPTIONS</h2><div class=sectionbody>` + prose + `</div></div></div>`
+	checkText(t, page, "NAME\nls - list the files\nSYNOPSIS", "")
+	checkText(t, strings.Replace(page, "ls -", "ls and", 1), "SYNOPSIS", "NAME|list the files")
+}

@@ -184,3 +184,15 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+func TestTasksInMarkdown(t *testing.T) {
+	opt := DefaultOptions()
+	opt.Markdown = true
+	r := HTML([]byte(`<main><p>`+prose+`<ul><li><input type=checkbox checked disabled> Milk</li><li><p><input type=Checkbox>
+		<b>Cow</b> <input type=checkbox> or calf</p><ul><li><label><input type=checkbox checked><span>Deep</span></label></ul>
+		<li>Text<li><input type=radio>One</ul><p><input type=checkbox> I agree`), "", mustURL(t, pageURL), opt)
+	want := "- [x] Milk\n- [ ] **Cow** or calf\n  \n  - [x] Deep\n- Text\n- One\n\nI agree"
+	if !strings.HasSuffix(r.Markdown, want) {
+		t.Errorf("got %q\nwant %q", r.Markdown, want)
+	}
+}

@@ -26,9 +26,10 @@ type pieceKind uint8
 const (
 	tagPiece   pieceKind = iota
 	selfClosed           // a tag of XHTML that closes itself
-	imagePiece           // also a rule: it shows something without words
+	imagePiece           // also a rule and a box to tick: they show something without words
 	textPiece
 	rawPiece // text without character references
+	formulaPiece
 )
 
 // runTraced reads a document as run does, and notes its tokens.
@@ -58,9 +59,13 @@ func (p *pass) traceText(pieces []piece) []piece {
 	shown := !p.skipRaw && !p.titleNext && !p.unseen()
 	start, end := p.TextSpan()
 	_, escaped := p.Text()
+	formulas := len(p.formulas)
 	p.onText()
 	if !shown || p.textFull {
 		return pieces
+	}
+	if formulas < len(p.formulas) {
+		return p.traceFormula(pieces)
 	}
 	x := piece{start: int32(start), end: int32(end), block: int32(len(p.blocks)), flags: p.flags, kind: textPiece}
 	if !escaped {
@@ -71,12 +76,16 @@ func (p *pass) traceText(pieces []piece) []piece {
 
 func (p *pass) traceStart(pieces []piece) []piece {
 	t, kind := p.Tag(), tagPiece
-	closed := p.xhtml && p.SelfClosing()
+	closed, formulas := p.xhtml && p.SelfClosing(), len(p.formulas)
 	p.onStart(t)
 	switch {
+	case formulas < len(p.formulas):
+		return p.traceFormula(pieces)
+	case t == htmlscan.Img && p.pictured:
+		return pieces
 	case t == htmlscan.Img && p.veil.depth > 0:
 		return pieces
-	case t == htmlscan.Img, t == htmlscan.Hr:
+	case t == htmlscan.Img, t == htmlscan.Hr, t == htmlscan.Input && equalFold(p.attr("type"), "checkbox"):
 		kind = imagePiece
 	case !shapes(t, p.Name()) || p.flags&inForeign != 0:
 		return pieces
@@ -84,6 +93,12 @@ func (p *pass) traceStart(pieces []piece) []piece {
 		kind = selfClosed
 	}
 	return append(pieces, p.piece(kind))
+}
+
+// traceFormula notes the formula that was just written; start is its number.
+func (p *pass) traceFormula(pieces []piece) []piece {
+	return append(pieces, piece{start: int32(len(p.formulas) - 1), end: int32(len(p.formulas) - 1),
+		block: int32(len(p.blocks)), flags: p.flags, kind: formulaPiece})
 }
 
 // piece is the tag that was just read.
@@ -123,7 +138,7 @@ func (p *pass) markup(pieces []piece, keep []bool, limit int) (doc []byte, full 
 			if !p.besideText(x, keep) {
 				continue
 			}
-		case textPiece, rawPiece:
+		case textPiece, rawPiece, formulaPiece:
 			if int(x.block) >= len(keep) || !keep[x.block] {
 				continue
 			}
@@ -132,6 +147,8 @@ func (p *pass) markup(pieces []piece, keep []bool, limit int) (doc []byte, full 
 			return doc, true
 		}
 		switch x.kind {
+		case formulaPiece:
+			doc = appendFormula(doc, &p.formulas[x.start])
 		case rawPiece:
 			doc = append(doc, html.EscapeString(string(token))...)
 		case selfClosed:

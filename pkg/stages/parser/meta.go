@@ -68,6 +68,8 @@ func (p *pass) onMeta() {
 		p.manual = p.manual || writesManuals(m.content)
 	case equalFold(m.name, "robots"), strings.EqualFold(string(bytes.TrimSpace(m.name)), p.opt.agent()):
 		p.out.robots(string(htmlscan.Value(m.content)))
+	default:
+		p.onMetaTitle(&m)
 	}
 }
 

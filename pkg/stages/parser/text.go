@@ -22,6 +22,7 @@ type textState struct {
 
 	className uint16 // of the start tag whose hints were read last
 	space     bool   // white space since the last word
+	layout    []byte // that white space, where it is more than a space: line breaks, and all in pre
 	cjk       int32  // parts of words in scripts without spaces: lettersPerWord make one
 	inLink    bool
 
@@ -71,12 +72,16 @@ func (p *pass) onText() {
 	case p.skipRaw:
 	case p.unseen():
 		p.veiledText(raw)
+	case p.texNext:
+		if tex := cleanTeX(string(raw)); tex != p.lastFormula {
+			p.writeFormula(formula{text: tex, tex: true, block: p.texBlock})
+		}
 	case p.opt.MaxText > 0 && len(p.buf) > collectFactor*p.opt.MaxText:
 		p.textFull = true
 	default:
 		p.write(raw, escaped)
 	}
-	p.skipRaw, p.titleNext = false, false
+	p.skipRaw, p.titleNext, p.texNext = false, false, false
 }
 
 // collectFactor is how many times the main text all text may be: main text makes up more than a quarter of most pages.
@@ -90,6 +95,9 @@ func (t *textState) write(raw []byte, escaped bool) {
 			i += t.words(raw[i:])
 		case spaceByte:
 			t.space = true
+			if t.kind == pre {
+				t.lay(raw[i:])
+			}
 			i++
 		case nulByte:
 			i++
@@ -165,7 +173,10 @@ func plainLanes(raw []byte) (n, spaces int) {
 // emit appends a piece of a word.
 func (t *textState) emit(piece []byte) {
 	if empty := len(t.buf) == int(t.cur.start); t.space || empty {
-		if !empty {
+		switch {
+		case len(t.layout) > 0:
+			t.layOut(empty)
+		case !empty:
 			t.buf = append(t.buf, ' ')
 		}
 		t.cur.words++
@@ -197,6 +208,9 @@ func (t *textState) wide(raw []byte) int {
 	case r == '\u00A0', r == '\u1680', r >= '\u2000' && r <= '\u200A', r == '\u2028', r == '\u2029', r == '\u202F',
 		r == '\u205F', r == '\u3000':
 		t.space = true
+		if t.kind == pre {
+			t.lay([]byte{' '})
+		}
 		return n
 	case r == '\u00AD', r >= '\u200B' && r <= '\u200D', r == '\u2060', r == '\uFEFF':
 		return n // soft hyphens, joiners and byte order marks are not seen
@@ -224,7 +238,7 @@ const (
 
 // endBlock ends the current block; one without text leaves no trace.
 func (t *textState) endBlock() {
-	t.space = false
+	t.space, t.layout = false, t.layout[:0]
 	own := t.own
 	t.own = 0
 	if len(t.buf) == int(t.cur.start) {
@@ -239,18 +253,6 @@ func (t *textState) endBlock() {
 	t.buf = append(t.buf, '\n')
 	t.cur = block{start: int32(len(t.buf))}
 	t.cjk, t.linkCJK = 0, 0
-}
-
-// breakLine ends a line. Two line breaks in a row end a paragraph.
-func (t *textState) breakLine() {
-	if end := int32(len(t.buf)); end > t.cur.start && t.broken == end {
-		own := t.own
-		t.endBlock()
-		t.own = own
-	} else {
-		t.broken = end
-	}
-	t.space = true
 }
 
 // maxTitle bounds a title, in bytes.

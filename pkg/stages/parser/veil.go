@@ -48,7 +48,8 @@ func (p *pass) veilEnd(t htmlscan.Tag) {
 }
 
 // veils says whether the element that begins is not shown: by its attributes, or as what MediaWiki writes behind
-// headings to edit them, and what KaTeX draws of the formula before it.
+// headings to edit them, and what KaTeX and MathJax draw of the formula
+// beside it.
 func (p *pass) veils(t htmlscan.Tag) (off bool) {
 	var class []byte
 	for i := range p.Attrs() {
@@ -65,7 +66,8 @@ func (p *pass) veils(t htmlscan.Tag) (off bool) {
 		return !bytes.Contains(class, []byte("math")) // MediaWiki shows a picture of the formula instead
 	}
 	return t == htmlscan.Span && (bytes.Contains(class, []byte("editsection")) ||
-		bytes.HasPrefix(class, []byte("katex-html")))
+		bytes.HasPrefix(class, []byte("katex-html")) || bytes.HasPrefix(class, []byte("MathJax_")) ||
+		string(class) == "MathJax" && bytes.HasPrefix(p.attr("id"), []byte("MathJax-")))
 }
 
 // hiddenHint is what a hidden attribute says. What is "until-found" is text of the page that opens at a click.

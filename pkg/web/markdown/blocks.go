@@ -59,6 +59,25 @@ func tidyList(n *html.Node) {
 	}
 }
 
+// task is the element that stands for the box of a task until it is written.
+const task = "x-task"
+
+// tidyTask keeps the box that an item begins with: the item is a task. Markdown has no others.
+func tidyTask(n *html.Node) {
+	begins := strings.EqualFold(attr(n, "type"), "checkbox")
+	for p := n; begins && p.DataAtom != atom.Li; p = p.Parent {
+		begins = p.Parent != nil
+		for prev := p.PrevSibling; begins && prev != nil; prev = prev.PrevSibling {
+			begins = prev.Type == html.TextNode && strings.TrimSpace(prev.Data) == ""
+		}
+	}
+	if !begins {
+		remove(n)
+		return
+	}
+	n.DataAtom, n.Data = 0, task
+}
+
 // Bounds of a table that is written as one: what has more is written as text.
 const (
 	maxCells   = 20_000

@@ -48,7 +48,7 @@ var (
 func withinCode(n *html.Node) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
 		switch p.DataAtom {
-		case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Pre:
+		case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Pre, atom.Math:
 			return true
 		}
 	}
@@ -60,7 +60,8 @@ func guardBrackets(n *html.Node) {
 		return // it will be code within the link
 	}
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Code {
+		if d.Type == html.TextNode && d.Parent.DataAtom != atom.Code &&
+			d.Parent.DataAtom != atom.Math {
 			d.Data = guards.Replace(d.Data)
 		}
 	}
@@ -90,16 +91,55 @@ func (t *tidier) image(n *html.Node) {
 // writes quotes, too: in the library's the code blocks lose their place.
 func renderInline(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
 	switch n.DataAtom {
+	case 0:
+		return renderTask(w, n)
 	case atom.A:
 		return renderLink(ctx, w, n)
 	case atom.Blockquote:
 		return renderQuote(ctx, w, n)
+	case atom.Math:
+		return renderFormula(w, n)
 	case atom.Img:
 		writeString(w, "![", labelOf(attr(n, "alt")), "](", destination(attr(n, "src")), ")")
 		return converter.RenderSuccess
 	}
 	return converter.RenderTryNext
 }
+
+func renderTask(w converter.Writer, n *html.Node) converter.RenderStatus {
+	if n.Data != task {
+		return converter.RenderTryNext
+	}
+	box := "[ ] "
+	for _, a := range n.Attr {
+		if a.Key == "checked" {
+			box = "[x] "
+		}
+	}
+	writeString(w, box)
+	return converter.RenderSuccess
+}
+
+// renderFormula writes TeX as GitHub and others read it. What has a dollar sign is written as text.
+func renderFormula(w converter.Writer, n *html.Node) converter.RenderStatus {
+	tex, mark := plainText(n), "$"
+	if strings.Contains(tex, "$") {
+		return converter.RenderTryNext
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		if p.DataAtom == atom.Td || p.DataAtom == atom.Th {
+			tex = bars.Replace(tex)
+		}
+	}
+	if attr(n, "display") == "block" {
+		mark = "$$"
+	}
+	writeString(w, mark, tex, mark)
+	return converter.RenderSuccess
+}
+
+// bars would end the cell of a table.
+var bars = strings.NewReplacer(`\|`, `\Vert `, "|", `\vert `)
 
 func writeString(w converter.Writer, parts ...string) {
 	for _, s := range parts {

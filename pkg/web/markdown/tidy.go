@@ -83,6 +83,8 @@ func (t *tidier) element(n *html.Node) {
 		t.image(n)
 	case atom.Br, atom.Hr:
 		n.Attr = nil
+	case atom.Input:
+		tidyTask(n)
 	case atom.Td, atom.Th:
 		tidyCell(n)
 	case atom.Table:
