@@ -61,7 +61,7 @@ func samples(t testing.TB) []crawl.Event {
 			Beyond:     crawl.Beyond{More: 2, Over: crawl.LinkList{{URL: u, Beyond: 2}}},
 			Extracted: crawl.Extracted{Markdown: "# t", Structured: `{"meta":{"author":"A"}}`, Author: "A, B", Published: at,
 				Modified: at.Add(time.Hour)},
-			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at},
+			Mark:      &crawl.RecordMark{GoneAt: at, WithdrawnAt: at, MovedTo: &v},
 			Candidate: &crawl.Candidate{Score: 4, Marks: []string{"thin"}, Template: 9, Shape: "/*"},
 			Judged:    crawl.Judged{Relevance: 501, Classes: []string{"news"}}},
 		&crawl.Render{Page: page, HTML: []byte{1}, Template: 9, Shape: "/*", Why: crawl.WhySample, Before: before, Round: 2,

@@ -41,15 +41,20 @@ func TestCopiesOutliveTheirOriginals(t *testing.T) {
 // What a page has that is gone, or that may not be kept, may be another's, and the time is that of the first visit.
 func TestContentIsGivenUp(t *testing.T) {
 	job, first := testJob(), time.Unix(5, 0)
-	job.Mode = crawl.ModeContinuous
+	job.Mode, job.Search = crawl.ModeContinuous, true
 	gone := &crawl.Document{Page: document(t).Page, Mark: &crawl.RecordMark{GoneAt: time.Unix(9, 0)}}
 	forbidden := &crawl.Document{Page: document(t).Page, Mark: &crawl.RecordMark{WithdrawnAt: time.Unix(9, 0)}}
 	noindex := document(t)
 	noindex.NoIndex, noindex.Page.Task.Visit = true, 4
 	for name, d := range map[string]*crawl.Document{"gone": gone, "forbidden": forbidden, "noindex": noindex} {
 		s := &stores{former: &crawl.Record{Aged: crawl.Aged{GoneAt: first, WithdrawnAt: first}}}
-		if _, err := s.handler(job).Handle(t.Context(), d); err != nil {
+		h, w := s.handler(job), &texts{}
+		h.st.Texts = w
+		if _, err := h.Handle(t.Context(), d); err != nil {
 			t.Fatal(err)
+		}
+		if found := len(w.put) == 0; found != (name == "gone") {
+			t.Errorf("%s: it is found by its words: %v", name, found)
 		}
 		if s.claimed.Digest == (crawl.Digest{}) || s.claimed.Digest == document(t).Page.Digest || s.claimed.Sketch != nil {
 			t.Errorf("%s: it claims %+v", name, s.claimed)

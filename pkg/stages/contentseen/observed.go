@@ -3,6 +3,7 @@ package contentseen
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -132,14 +133,34 @@ func (h *Handler) mark(ctx context.Context, d *crawl.Document) error {
 		if !m.GoneAt.IsZero() && r.GoneAt.IsZero() {
 			r.GoneAt = m.GoneAt
 		}
+		if m.MovedTo != nil {
+			r.MovedTo = *m.MovedTo
+		}
 	})
 	if err == nil && found {
 		err = h.release(ctx, t)
+	}
+	if err == nil && found && !m.WithdrawnAt.IsZero() {
+		err = h.forgetWords(ctx, t, m.WithdrawnAt)
 	}
 	if err != nil {
 		return fmt.Errorf("mark the record of %s: %w", t.URL, err)
 	}
 	return nil
+}
+
+// forgetWords has a page that may not be kept found by no words any more.
+func (h *Handler) forgetWords(ctx context.Context, t *crawl.Task, at time.Time) error {
+	if h.st.Texts == nil {
+		return nil
+	}
+	job, err := h.st.Jobs.JobAt(ctx, t.Job, t.Epoch)
+	if err != nil {
+		return err
+	}
+	r := &crawl.Record{Job: t.Job, URL: t.URL, Visit: t.Visit}
+	r.Withdraw(at)
+	return h.searchable(ctx, job, r)
 }
 
 // withdraw takes the content out of a record, unless that was done at an earlier visit: then its time stays.
@@ -158,7 +179,7 @@ func (h *Handler) withdraw(ctx context.Context, t *crawl.Task, at time.Time) err
 	if err != nil || !found {
 		return err
 	}
-	return h.release(ctx, t)
+	return errors.Join(h.release(ctx, t), h.forgetWords(ctx, t, at))
 }
 
 // keepVersions takes earlier versions of a page into its new record, where the job keeps them. A visit that was begun
