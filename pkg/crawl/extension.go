@@ -25,6 +25,7 @@ const (
 	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
 	extRestore   = 8   // Task: Restore; no value
+	extCopy      = 15  // Task: Copy; no value
 	extHostLinks = 51  // Task: HostLinks as varint
 	extFinds     = 50  // Task: Finds as varint
 	extDrop      = 80  // Link: Drop as text
@@ -77,7 +78,7 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 	if t.Sum != 0 {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
 	}
-	b = appendTold(appendMark(b, extRestore, t.Restore), t.Told)
+	b = appendTold(appendMark(appendMark(b, extRestore, t.Restore), extCopy, t.Copy), t.Told)
 	if t.Repeated != "" {
 		b = appendPair(b, extRepeated, []byte(t.Repeated))
 	}
@@ -131,7 +132,7 @@ func sumInto(to *uint64) extension {
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
 	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 ||
-		t.Text != "" || t.Sum != 0 || t.Restore || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" || t.more != ""
+		t.Text != "" || t.Sum != 0 || t.Restore || t.Copy || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -66,6 +66,8 @@ func Observation(t *Task, o Observed) *Outcome {
 type RecordMark struct {
 	GoneAt      time.Time `cbor:"1,keyasint,omitempty"` // the page is gone for good
 	WithdrawnAt time.Time `cbor:"2,keyasint,omitempty"` // the page may not be kept any more
+	// MovedTo is where it leads for good; a pointer, as the codec writes a URL that is empty.
+	MovedTo *weburl.URL `cbor:"3,keyasint,omitempty"`
 }
 
 // PageVisit names a visit of a page.

@@ -6,6 +6,6 @@ import "context"
 // cluster.
 type PageTexts interface {
 	// PutText stores the words of a record in place of those that its page had. Words of a later visit stay. A copy of
-	// another page has none: its page is not found any more.
+	// another page has none, and neither has one that may not be kept: its page is not found any more.
 	PutText(ctx context.Context, r *Record) error
 }

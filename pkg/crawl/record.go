@@ -52,6 +52,8 @@ type Aged struct {
 	GoneAt time.Time
 	// WithdrawnAt is when the page asked not to be kept any more. The record has no content since.
 	WithdrawnAt time.Time
+	// MovedTo is where the page leads for good by now (301, 308). The record stays; what is there has one of its own.
+	MovedTo weburl.URL
 	// Versions are earlier contents, the newest first, where the job keeps them (Revisiting.History).
 	Versions []PageVersion
 }

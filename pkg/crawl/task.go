@@ -116,6 +116,8 @@ type Task struct {
 	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
 	Sum     uint64
 	Restore bool
+	// Copy says that the record of the visit before names another page as the one that has the content.
+	Copy bool
 	// Repeated are sums that many pages of the host have: a page with one of them may be a "not found" with status 200.
 	// See SetRepeated and IsRepeated.
 	Repeated string

@@ -170,7 +170,7 @@ func readTask(r *codec.Reader, t, before *Task) error {
 			numberInto(extFinds, &t.Finds), numberInto(extHostLinks, &t.HostLinks),
 			numberInto(extTopic, (*int)(&t.Relevance)), numberInto(extPromise, (*int)(&t.Promise)),
 			extension{extText, func(v *codec.Reader) { t.Text, v.B = string(v.B), nil }}, sumInto(&t.Sum),
-			markInto(extRestore, &t.Restore), fieldsInto(&t.Fields), toldInto(&t.Told),
+			markInto(extRestore, &t.Restore), markInto(extCopy, &t.Copy), fieldsInto(&t.Fields), toldInto(&t.Told),
 			extension{extRepeated, func(v *codec.Reader) { t.Repeated, v.B = string(v.B), nil }})
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {

@@ -128,11 +128,16 @@ func TestDirIndexHasNewestVersionsOnly(t *testing.T) {
 	if got := urlsFound(t, d, RecordFilter{Query: "stale OR fresh"}, 5); len(got) != 1 {
 		t.Errorf("found %v", got)
 	}
-	w.pages("d-1", record("https://a.test/gone", "Gone", "former words", func(r *crawl.Record) { r.GoneAt = began }))
+	w.pages("d-1", record("https://a.test/gone", "Gone", "former words", func(r *crawl.Record) {
+		r.GoneAt, r.MovedTo = began, r.URL
+	}))
 	whole(t, d)
 	l, err := d.Records(t.Context(), RecordFilter{Query: "words"}, Page{Limit: 5})
 	if err != nil || len(l.Items) != 2 || !l.Items[0].GoneAt.Equal(began) && !l.Items[1].GoneAt.Equal(began) {
 		t.Errorf("nothing says that a page is gone: %+v, %v", l, err)
+	}
+	if a, b := l.Items[0].MovedTo, l.Items[1].MovedTo; a+b != "https://a.test/gone" {
+		t.Errorf("nothing says that a page moved: %q, %q", a, b)
 	}
 	if got := urlsFound(t, d, RecordFilter{Query: "stale"}, 5); len(got) != 0 {
 		t.Errorf("found %v", got)

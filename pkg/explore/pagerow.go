@@ -48,6 +48,8 @@ type page struct {
 	DuplicateOf string          `json:"duplicate_of"`
 	Similarity  string          `json:"similarity"`
 	GoneAt      time.Time       `json:"gone_at"`
+	WithdrawnAt time.Time       `json:"withdrawn_at"`
+	MovedTo     string          `json:"moved_to"`
 }
 
 func parsePage(line []byte) (*page, error) {
@@ -126,7 +128,7 @@ func (b *pageBatchState) insert(ctx context.Context, u *unit, url weburl.URL, p 
 	if err := b.nearOf(ctx, hashOf(url.Key()), p); err != nil {
 		return err
 	}
-	if err := b.values(ctx, id, vals); err != nil || p.copied() != copyNone && p.Text == "" {
+	if err := b.values(ctx, id, vals); err != nil || p.copied() != copyNone && p.Text == "" || !p.WithdrawnAt.IsZero() {
 		return err
 	}
 	_, err = b.tx.ExecContext(ctx, "INSERT INTO fts(rowid, title, text, url) VALUES(?, ?, ?, ?)", id,

@@ -87,7 +87,7 @@ func (x *index) snippet(r *recordAt, query *textsearch.Query) (pieces []Piece, c
 	if err != nil {
 		return nil, true
 	}
-	if r.GoneAt = p.GoneAt; p.Text == "" {
+	if r.GoneAt, r.MovedTo = p.GoneAt, plain(p.MovedTo, maxURL); p.Text == "" {
 		return nil, true
 	}
 	return query.Snippet(plain(p.Text, textsearch.MaxText)), true

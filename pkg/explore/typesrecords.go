@@ -48,6 +48,7 @@ type Record struct {
 	Snippet     []Piece                    `json:"snippet,omitempty"`    // of a search
 	Score       float64                    `json:"score,omitempty"`      // of a search by words: BM25, more is better
 	GoneAt      time.Time                  `json:"gone_at,omitzero"`     // of a search: the page was missing since
+	MovedTo     string                     `json:"moved_to,omitempty"`   // of a search: it leads there for good by now
 }
 
 // Piece is a piece of plain text; Hit: it is what was searched for.

@@ -58,7 +58,7 @@ func DecodeState(b []byte) (s State, err error) {
 	s.Rate.B = float64(math.Float32frombits(binary.BigEndian.Uint32(b[25:])))
 	s.Weight, s.Misses, s.Recent = b[29], b[30], b[31]
 	s.Sum = binary.BigEndian.Uint64(b[32:])
-	if s.Kind >= kinds || b[1]>>4 != 0 || !s.Rate.stored() {
+	if s.Kind >= kinds || b[1]>>5 != 0 || !s.Rate.stored() {
 		return State{}, fmt.Errorf("%w: kind %d, flags %#x, rate %v/%v", ErrState, b[0]&0xf, b[1], s.Rate.A, s.Rate.B)
 	}
 	return s, nil
@@ -71,7 +71,7 @@ func (r Rate) stored() bool {
 }
 
 func (f Flags) octet() (b byte) {
-	for i, set := range []bool{f.Moved, f.Withdrawn, f.Soft, f.Gone} {
+	for i, set := range []bool{f.Moved, f.Withdrawn, f.Soft, f.Gone, f.Copy} {
 		if set {
 			b |= 1 << i
 		}
@@ -80,7 +80,7 @@ func (f Flags) octet() (b byte) {
 }
 
 func octetFlags(b byte) Flags {
-	return Flags{Moved: b&1 != 0, Withdrawn: b&2 != 0, Soft: b&4 != 0, Gone: b&8 != 0}
+	return Flags{Moved: b&1 != 0, Withdrawn: b&2 != 0, Soft: b&4 != 0, Gone: b&8 != 0, Copy: b&16 != 0}
 }
 
 // seconds are those of a time since 1970, within five octets: until the year 36812. The zero time, and what was before

@@ -46,6 +46,7 @@ type Flags struct {
 	Withdrawn bool // it may not be kept: noindex, or robots.txt
 	Soft      bool // almost each visit finds a small change: only great ones count
 	Gone      bool // it was missing so often that it is not visited any more
+	Copy      bool // its record names another page that has the content
 }
 
 // weight is the page's weight; a page that moved keeps an eighth of it.

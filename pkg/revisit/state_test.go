@@ -65,7 +65,7 @@ func TestForeignStatesAreRefused(t *testing.T) {
 		"too long":  func(b []byte) []byte { return append(b, 0) },
 		"version":   func(b []byte) []byte { b[0] = 2 << 4; return b },
 		"kind":      func(b []byte) []byte { b[0] |= 9; return b },
-		"flags":     func(b []byte) []byte { b[1] = 0x10; return b },
+		"flags":     func(b []byte) []byte { b[1] = 0x20; return b },
 		"not a number": func(b []byte) []byte {
 			copy(b[21:], "\x7f\xc0\x00\x00")
 			return b

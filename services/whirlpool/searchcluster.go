@@ -78,7 +78,8 @@ func foundRecord(r *crawl.Record, q *textsearch.Query, score float64) explore.Re
 	return explore.Record{URL: plaintext.Of(r.URL.String(), 8<<10), Key: r.URL.Key().String(),
 		Title: plaintext.Of(r.Title, 300), Lang: r.Lang, Type: r.ContentType, Status: r.Status, Depth: r.Depth,
 		Bytes: r.Bytes, Words: len(strings.Fields(r.Text)), FetchedAt: r.FetchedAt,
-		Snippet: q.Snippet(plaintext.Of(r.Text, textsearch.MaxText)), Score: score, GoneAt: r.GoneAt}
+		Snippet: q.Snippet(plaintext.Of(r.Text, textsearch.MaxText)), Score: score, GoneAt: r.GoneAt,
+		MovedTo: plaintext.Of(r.MovedTo.String(), 8<<10)}
 }
 
 // indexCluster gives PostgreSQL the words of the records that a job has, as if it had had "search: true" from its

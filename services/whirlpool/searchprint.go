@@ -56,6 +56,9 @@ func printFound(out io.Writer, r *explore.Record, begin, end string) {
 	if !r.GoneAt.IsZero() {
 		about = append(about, "gone since "+r.GoneAt.Local().Format(time.DateOnly))
 	}
+	if r.MovedTo != "" {
+		about = append(about, "moved to "+plaintext.Of(r.MovedTo, 8<<10))
+	}
 	fmt.Fprintf(out, "%s\n  %s  (%s)\n", title, plaintext.Of(r.URL, 8<<10), strings.Join(about, ", "))
 	if len(r.Snippet) > 0 {
 		fmt.Fprint(out, "  ")

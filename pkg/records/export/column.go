@@ -70,6 +70,7 @@ var columns = []column{
 	{name: "rendered", kind: optionalJSON, value: renderedText},
 	{name: "gone_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.GoneAt) }},
 	{name: "withdrawn_at", kind: date, value: func(r *crawl.Record) any { return dateOf(r.WithdrawnAt) }},
+	{name: "moved_to", kind: text, value: func(r *crawl.Record) any { return r.MovedTo.String() }},
 	{name: "versions", kind: optionalJSON, value: versionsText},
 }
 

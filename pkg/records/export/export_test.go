@@ -75,13 +75,13 @@ func TestCSV(t *testing.T) {
 	}{
 		{"default", export.Options{},
 			"url,final_url,status,fetched_at,depth,referrer,content_type,charset,bytes,digest,simhash,title,lang,text,fields," +
-				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure,topic,rendered,gone_at,withdrawn_at,versions\n" +
+				"duplicate_of,similarity,canonical,truncated,markdown,structured,author,published,modified,insecure,topic,rendered,gone_at,withdrawn_at,moved_to,versions\n" +
 				"\"https://a.test/x;y?q=1,2\",\"https://a.test/x;y?q=1,2\",200,2026-01-02T03:04:05.006Z,1,,text/html,utf-8,123," +
 				"sha256:01" + strings.Repeat("00", 31) + ",00000000000000ab,\"A \"\"B\"\", C\",en,\"one\ntwo; three\"," +
 				"\"{\"\"price\"\":-1.5,\"\"tags\"\":[\"\"x\"\",2],\"\"evil\"\":\"\"=1+1\"\"}\",,,https://a.test/c,max-body,# " +
-				"A,\"{\"\"meta\"\":{}}\",Ann,2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,0.834,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\",,,\n" +
+				"A,\"{\"\"meta\"\":{}}\",Ann,2025-01-02T00:00:00.000Z,2025-01-03T00:00:00.000Z,true,0.834,\"{\"\"digest\"\":\"\"\"\",\"\"at\"\":\"\"2026-01-02T03:04:06.000Z\"\",\"\"wall_ms\"\":600,\"\"cpu_ms\"\":350,\"\"links_gained\"\":9,\"\"text_gained\"\":0}\",,,,\n" +
 				"https://a.test/copy,https://a.test/copy,200,2026-01-02T03:04:06.000Z,0,,,,0,,0000000000000000,,,,{}," +
-				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false,,,,,\n"},
+				"\"https://a.test/x;y?q=1,2\",exact,,,,,,,,false,,,,,,\n"},
 		{"chosen, with lists", export.Options{Columns: []string{"cut", "links", "url"}, Keep: export.Originals},
 			"cut,links,url\ntext; links,https://a.test/copy; mailto:x,\"https://a.test/x;y?q=1,2\"\n"},
 		{"fields", export.Options{Columns: []string{"status"}, Fields: []string{"price", "tags", "evil", "none"}},
@@ -266,7 +266,7 @@ func TestFieldTypes(t *testing.T) {
 
 func TestEveryColumnIsAKeyOfTheRecord(t *testing.T) {
 	r := records(t)[0]
-	r.GoneAt, r.WithdrawnAt, r.Versions = r.FetchedAt, r.FetchedAt, []crawl.PageVersion{{FetchedAt: r.FetchedAt}}
+	r.GoneAt, r.WithdrawnAt, r.MovedTo, r.Versions = r.FetchedAt, r.FetchedAt, r.URL, []crawl.PageVersion{{FetchedAt: r.FetchedAt}}
 	in := jsonl.AppendRecord(nil, r)
 	for _, c := range export.Columns() {
 		if c == "similarity" { // of copies

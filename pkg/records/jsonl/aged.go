@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // appendAged appends what later visits made of a record.
@@ -15,6 +16,9 @@ func appendAged(dst []byte, a *crawl.Aged) []byte {
 	}
 	if !a.WithdrawnAt.IsZero() {
 		dst = appendTime(append(dst, `,"withdrawn_at":`...), a.WithdrawnAt)
+	}
+	if !a.MovedTo.IsZero() {
+		dst = appendURL(append(dst, `,"moved_to":`...), a.MovedTo)
 	}
 	if len(a.Versions) > 0 {
 		dst = AppendVersions(append(dst, `,"versions":`...), a.Versions)
@@ -43,6 +47,7 @@ func AppendVersions(dst []byte, versions []crawl.PageVersion) []byte {
 type agedJSON struct {
 	GoneAt      time.Time     `json:"gone_at"`
 	WithdrawnAt time.Time     `json:"withdrawn_at"`
+	MovedTo     href          `json:"moved_to"`
 	Versions    []versionJSON `json:"versions"`
 }
 
@@ -55,7 +60,7 @@ type versionJSON struct {
 }
 
 func (j *agedJSON) aged() crawl.Aged {
-	a := crawl.Aged{GoneAt: j.GoneAt.UTC(), WithdrawnAt: j.WithdrawnAt.UTC()}
+	a := crawl.Aged{GoneAt: j.GoneAt.UTC(), WithdrawnAt: j.WithdrawnAt.UTC(), MovedTo: weburl.URL(j.MovedTo)}
 	for _, v := range j.Versions {
 		a.Versions = append(a.Versions,
 			crawl.PageVersion{Visit: v.Visit, FetchedAt: v.FetchedAt.UTC(), Digest: crawl.Digest(v.Digest), Title: v.Title,

@@ -69,9 +69,12 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 		return h.rendered(ctx, job, d)
 	}
 	seen := observe(job, d)
+	stays, err := h.stays(ctx, job, d, seen)
 	switch {
-	case isSame(seen, &d.Page.Task):
-		return told(seen, &d.Page.Task, false, nil), nil
+	case err != nil:
+		return nil, fmt.Errorf("content of %s: %w", d.Page.Task.URL, err)
+	case stays:
+		return told(seen, &d.Page.Task, d.Page.Task.Copy, nil), nil
 	case seen != nil && seen.Result == revisit.Missing:
 		return told(seen, &d.Page.Task, false, nil), h.missing(ctx, d)
 	}

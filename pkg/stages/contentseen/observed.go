@@ -2,6 +2,8 @@ package contentseen
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // observe says what a visit found out about a page of a continuous job; nil: the job visits each URL once.
@@ -86,6 +89,31 @@ func isSame(o *crawl.Observed, t *crawl.Task) bool {
 	return o != nil && t.Visit > 0 && o.Result == revisit.Seen && o.Sum == t.Sum && !t.Restore
 }
 
+// stays reports whether the record of a page stays as it is: the visit found what the one before found, and the page
+// that a copy names still has the content. Where it has not, because it changed, is gone, moved or may not be kept, the
+// content would be in no record.
+func (h *Handler) stays(ctx context.Context, job *crawl.Job, d *crawl.Document, o *crawl.Observed) (bool, error) {
+	t := &d.Page.Task
+	if !isSame(o, t) || !t.Copy {
+		return isSame(o, t), nil
+	}
+	r, verdict, err := h.recordOf(ctx, job, d)
+	if err != nil || verdict.Sameness == crawl.Original {
+		return false, err
+	}
+	var names weburl.URL
+	_, err = h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(old *crawl.Record) { names = old.DuplicateOf })
+	return names == r.DuplicateOf, err
+}
+
+// release gives the content of a page up: another page that has it is no copy of one that is gone, moved, or may not be
+// kept. The page claims what no other page can have.
+func (h *Handler) release(ctx context.Context, t *crawl.Task) error {
+	_, err := h.st.Content.Claim(ctx, crawl.Fingerprint{Job: t.Job, URL: t.URL,
+		Digest: sha256.Sum256([]byte("nothing of " + t.URL.String()))}, -1, nil)
+	return err
+}
+
 // told adds what was observed to the events that follow from a document.
 func told(o *crawl.Observed, t *crawl.Task, copied bool, out []crawl.Event) []crawl.Event {
 	if o == nil {
@@ -98,18 +126,48 @@ func told(o *crawl.Observed, t *crawl.Task, copied bool, out []crawl.Event) []cr
 // mark notes in the record of a page what was found out about it without content.
 func (h *Handler) mark(ctx context.Context, d *crawl.Document) error {
 	t, m := &d.Page.Task, d.Mark
-	_, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) {
+	found, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) {
 		if !m.WithdrawnAt.IsZero() {
-			r.Withdraw(m.WithdrawnAt)
+			withdraw(r, m.WithdrawnAt)
 		}
-		if !m.GoneAt.IsZero() {
+		if !m.GoneAt.IsZero() && r.GoneAt.IsZero() {
 			r.GoneAt = m.GoneAt
 		}
+		if m.MovedTo != nil {
+			r.MovedTo = *m.MovedTo
+		}
 	})
+	if err == nil && found {
+		err = h.release(ctx, t)
+	}
+	if err == nil && found && !m.WithdrawnAt.IsZero() {
+		err = h.forgetWords(ctx, t, m.WithdrawnAt)
+	}
 	if err != nil {
 		return fmt.Errorf("mark the record of %s: %w", t.URL, err)
 	}
 	return nil
+}
+
+// forgetWords has a page that may not be kept found by no words any more.
+func (h *Handler) forgetWords(ctx context.Context, t *crawl.Task, at time.Time) error {
+	if h.st.Texts == nil {
+		return nil
+	}
+	job, err := h.st.Jobs.JobAt(ctx, t.Job, t.Epoch)
+	if err != nil {
+		return err
+	}
+	r := &crawl.Record{Job: t.Job, URL: t.URL, Visit: t.Visit}
+	r.Withdraw(at)
+	return h.searchable(ctx, job, r)
+}
+
+// withdraw takes the content out of a record, unless that was done at an earlier visit: then its time stays.
+func withdraw(r *crawl.Record, at time.Time) {
+	if r.WithdrawnAt.IsZero() {
+		r.Withdraw(at)
+	}
 }
 
 // withdraw takes the content out of the record of a page that asks not to be kept any more.
@@ -117,8 +175,11 @@ func (h *Handler) withdraw(ctx context.Context, t *crawl.Task, at time.Time) err
 	if t.Visit == 0 {
 		return nil
 	}
-	_, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) { r.Withdraw(at) })
-	return err
+	found, err := h.st.Pages.Mark(ctx, t.Job, t.URL, t.Visit, func(r *crawl.Record) { withdraw(r, at) })
+	if err != nil || !found {
+		return err
+	}
+	return errors.Join(h.release(ctx, t), h.forgetWords(ctx, t, at))
 }
 
 // keepVersions takes earlier versions of a page into its new record, where the job keeps them. A visit that was begun

@@ -145,7 +145,7 @@ func (a *again) turn(now time.Time) time.Time {
 // againTask is what the ledger keeps of a task so that its URL can be visited again.
 func againTask(t crawl.Task) *crawl.Task {
 	t.Lease, t.Attempt, t.NotBefore, t.Repeat, t.Tracked, t.Visit = 0, 0, time.Time{}, false, false, 0
-	t.ETag, t.LastModified, t.Sum, t.Restore, t.Finds, t.Priority = "", "", 0, false, 0, 0
+	t.ETag, t.LastModified, t.Sum, t.Restore, t.Copy, t.Finds, t.Priority = "", "", 0, false, false, 0, 0
 	return &t
 }
 

@@ -59,9 +59,9 @@ func (a *again) task(job *crawl.Job, p *crawl.Revisit, e *crawl.Entry, now time.
 	// Where the last visit has its outcome and was not observed, its content may not have come as far as the record: the
 	// whole page is asked for, and written.
 	observed := int64(p.Visits) > int64(e.Visit)
-	t.Sum, t.Restore = p.Sum, p.Gone || p.Withdrawn || !observed
+	t.Sum, t.Restore, t.Copy = p.Sum, p.Gone || p.Withdrawn || p.Moved || !observed, p.Copy
 	t.SetRepeated(a.repeated[uint64(hostOf(p.URL.Key()))])
-	if t.Sum != 0 && !t.Restore {
+	if t.Sum != 0 && !t.Restore && !t.Copy { // a copy is asked for whole: its content may be stored nowhere by now
 		t.ETag, t.LastModified = e.Validators.ETag, e.Validators.LastModified
 	}
 	return t

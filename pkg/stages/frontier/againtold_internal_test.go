@@ -262,3 +262,23 @@ func TestAPageThatMayNotBeFetchedAnyMoreIsWithdrawn(t *testing.T) {
 		}
 	}
 }
+
+// A page that leads elsewhere for good is marked with where it leads, and one that leads to itself is not.
+func TestAPageThatMovedIsMarked(t *testing.T) {
+	u, err := weburl.Parse("http://a.test/old")
+	check(t, err)
+	there, err := weburl.Parse("http://a.test/new")
+	check(t, err)
+	for _, c := range []struct {
+		status int
+		to     weburl.URL
+		marked bool
+	}{{301, there, true}, {308, there, true}, {302, there, false}, {301, u, false}, {301, weburl.URL{}, false}} {
+		out := &crawl.Outcome{Task: crawl.Task{URL: u, Kind: crawl.KindPage, Visit: 1}, Verdict: crawl.VerdictDone,
+			Status: c.status, Location: c.to}
+		m := (&again{}).markOf(out, &revisit.State{Visits: 2})
+		if (m != nil) != c.marked || m != nil && *m.MovedTo != there {
+			t.Errorf("%d to %s: marked %+v", c.status, c.to, m)
+		}
+	}
+}

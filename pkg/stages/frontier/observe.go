@@ -181,6 +181,8 @@ func (a *again) markOf(out *crawl.Outcome, s *revisit.State) *crawl.RecordMark {
 		return &crawl.RecordMark{GoneAt: at}
 	case s.Withdrawn && result == revisit.Forbidden:
 		return &crawl.RecordMark{WithdrawnAt: at}
+	case result == revisit.Relocated && !out.Location.IsZero() && out.Location != out.Task.URL:
+		return &crawl.RecordMark{MovedTo: &out.Location}
 	}
 	return nil
 }

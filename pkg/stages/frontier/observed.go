@@ -80,6 +80,7 @@ func (a *again) observation(out *crawl.Outcome, s *revisit.State, now time.Time,
 		}
 		a.observe(k, s, revisit.Observation{Visit: visit, At: at, Result: seen.Result, Sum: seen.Sum, Near: seen.Near,
 			LastModified: a.datesOf(k, seen.Modified, at)}, now)
+		s.Copy = seen.Copy
 		a.learn(k, &before, s, seen.Date)
 		return true
 	}

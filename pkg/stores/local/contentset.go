@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -16,9 +17,9 @@ import (
 // It decides claims one at a time, against the database and the originals that are being written, and then writes them
 // together in the order of the decisions. So after a crash no copy is left without its original.
 //
-// A verdict is final: a copy is not judged again if its original changes. Only originals are indexed, so the original
-// of a copy was one when the copy was judged. A page whose claim made no near-duplicate test is not a candidate in the
-// tests of other pages.
+// A copy is judged again when it is claimed again and its original has other content by then: see stands. Only
+// originals are indexed, so the original of a copy was one when the copy was judged. A page whose claim made no
+// near-duplicate test is not a candidate in the tests of other pages.
 type ContentSet struct {
 	s *Store
 
@@ -84,10 +85,10 @@ func (c *ContentSet) Peek(
 	defer c.mu.Unlock()
 	defer func() { err = errors.Join(err, t.read.close()) }()
 	var before contentDoc
-	found, err := t.read.get(t.key[:], before.decode)
+	_, stands, err := c.former(&t, &before)
 	switch {
 	case err != nil:
-	case found && before.digest == fp.Digest:
+	case stands:
 		return before.seen, nil
 	default:
 		err = c.judge(ctx, &t)
@@ -124,11 +125,11 @@ func (c *ContentSet) decide(ctx context.Context, t *contentClaim) (wait func() e
 		c.settled.Wait()
 	}
 	var before contentDoc
-	found, err := t.read.get(t.key[:], before.decode)
+	found, stands, err := c.former(t, &before)
 	if err != nil {
 		return nil, err
 	}
-	if found && before.digest == t.fp.Digest {
+	if stands {
 		t.seen = before.seen
 		return nil, nil
 	}
@@ -141,6 +142,37 @@ func (c *ContentSet) decide(ctx context.Context, t *contentClaim) (wait func() e
 		return nil, err
 	}
 	return c.write(t), nil
+}
+
+// former reads the verdict that the URL of t has. It stands where t has the same content, and the original of a copy
+// still has what it was compared with.
+func (c *ContentSet) former(t *contentClaim, before *contentDoc) (found, stands bool, err error) {
+	if found, err = t.read.get(t.key[:], before.decode); err != nil || !found || before.digest != t.fp.Digest {
+		return found, false, err
+	}
+	var o *contentOriginal
+	switch before.seen.Sameness {
+	case crawl.ExactCopy:
+		o, err = c.original(&t.read, makeOriginalKey(t.job, before.digest))
+		return true, o != nil && o.url == before.seen.Of, err
+	case crawl.NearCopy:
+		o, err = c.originalAt(&t.read, makeDocKey(t.job, before.seen.Of.Key()))
+		return true, o != nil && bits.OnesCount64(t.fp.Simhash^o.simhash) == before.seen.Distance, err
+	}
+	return true, true, nil
+}
+
+// originalAt returns the original of a URL, written or being written; nil if the URL is none.
+func (c *ContentSet) originalAt(r *contentReader, key docKey) (*contentOriginal, error) {
+	if o, busy := c.writing[key]; busy {
+		return o, nil
+	}
+	var d contentDoc
+	found, err := r.get(key[:], d.decode)
+	if err != nil || !found || d.seen.Sameness != crawl.Original {
+		return nil, err
+	}
+	return c.original(r, makeOriginalKey(key.job(), d.digest))
 }
 
 // judge compares t with the originals.

@@ -147,6 +147,9 @@ func (w *builder) made(r *crawl.Record) {
 	if !r.WithdrawnAt.IsZero() {
 		w.date("withdrawn_at", r.WithdrawnAt)
 	}
+	if !r.MovedTo.IsZero() {
+		w.text("moved_to", r.MovedTo.String())
+	}
 	if len(r.Versions) > 0 {
 		w.text("versions", string(jsonl.AppendVersions(nil, r.Versions)))
 	}

@@ -93,6 +93,8 @@ func assignMade(r *crawl.Record, key string, v bson.RawValue) (err error) {
 		r.GoneAt, err = timeOf(v)
 	case "withdrawn_at":
 		r.WithdrawnAt, err = timeOf(v)
+	case "moved_to":
+		r.MovedTo, err = urlOf(v)
 	case "versions":
 		var s string
 		if s, err = textOf(v); err == nil && s != "" {

@@ -29,8 +29,8 @@ import (
 // claims that meet share a transaction (claimGroup). If the server finds a page to compare with, it changes nothing,
 // and the program does the whole claim.
 //
-// A verdict is final: a copy is not judged again if its original changes. A page whose claim made no near-duplicate
-// test is not a candidate in the tests of other pages.
+// A copy is judged again when it is claimed again and its original has other content by then. A page whose claim made
+// no near-duplicate test is not a candidate in the tests of other pages.
 type ContentSet struct {
 	s      *Store
 	claims atomic.Int64 // of this program
@@ -49,9 +49,11 @@ const (
 	lockSQL = `SELECT count(pg_advisory_xact_lock(k)) FROM unnest($1::bigint[]) AS k`
 
 	formerSQL = `
-		SELECT f.page_fp, f.page_type, f.distance, f.same_links, o.url
+		SELECT f.page_fp, f.page_type, f.distance, f.same_links, o.url,
+			coalesce(o.page_type = 0 AND CASE f.page_type WHEN 1 THEN o.page_fp = f.page_fp
+				ELSE bit_count((o.simhash # f.simhash)::bit(64)) = f.distance END, false)
 		FROM fingerprints f LEFT JOIN LATERAL (
-			SELECT url FROM fingerprints WHERE job = f.job AND page_id = f.content_id LIMIT 1
+			SELECT url, page_type, page_fp, simhash FROM fingerprints WHERE job = f.job AND page_id = f.content_id LIMIT 1
 		) o ON true
 		WHERE f.job = $1 AND f.page_id = $2`
 
@@ -282,22 +284,26 @@ func (t *contentClaim) lock(kind byte, name []byte) int64 {
 	return int64(xxh3.Hash(append(append(b, kind), name...)))
 }
 
-// readFormer reads what an earlier claim of the URL got.
+// readFormer reads what an earlier claim of the URL got. It is the answer where the page has the same content, and the
+// original of a copy still has what it was compared with.
 func (t *contentClaim) readFormer(answers pgx.BatchResults) error {
 	var digest []byte
+	var stands bool
 	var pageType, distance int16
 	var sameLinks bool
 	var of *string
-	err := answers.QueryRow().Scan(&digest, &pageType, &distance, &sameLinks, &of)
+	err := answers.QueryRow().Scan(&digest, &pageType, &distance, &sameLinks, &of, &stands)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil || !bytes.Equal(digest, t.fp.Digest[:]) {
 		return err
 	}
-	t.answered = true
-	t.seen = crawl.Seen{Sameness: crawl.Sameness(pageType), Distance: int(distance), SameLinks: sameLinks}
-	if t.seen.Sameness == crawl.Original {
+	seen := crawl.Seen{Sameness: crawl.Sameness(pageType), Distance: int(distance), SameLinks: sameLinks}
+	if t.answered = stands || seen.Sameness == crawl.Original; !t.answered {
+		return nil // it is judged anew
+	}
+	if t.seen = seen; seen.Sameness == crawl.Original {
 		return nil
 	}
 	t.seen.Of, err = weburl.Parse(text(of))

@@ -61,7 +61,7 @@ func jobWord(number int32) string { return fmt.Sprintf("'/%d'", number) }
 func (t *Texts) PutText(ctx context.Context, r *crawl.Record) error {
 	k := r.URL.Key()
 	words := ""
-	if r.DuplicateOf.IsZero() {
+	if r.DuplicateOf.IsZero() && r.WithdrawnAt.IsZero() {
 		words = textsearch.Vector(r.Title, r.URL.String(), r.Text)
 	}
 	err := t.s.do(ctx, fmt.Sprintf("words of %s", r.URL), func(ctx context.Context) error {

@@ -28,6 +28,7 @@ func ContentSet(t *testing.T, open func(t *testing.T) crawl.ContentSet) {
 		"a near copy's twin names the original":       twinOfNearCopy,
 		"other content forgets the former":            otherContentForgets,
 		"a copy that changes leaves its original":     copyChanges,
+		"a copy outlives its original":                copyOutlives,
 		"jobs do not mix":                             jobsApart,
 		"a page that changed is no copy of itself":    changesALittle,
 		"200 exact copies at once leave one original": exactRace,
@@ -222,6 +223,22 @@ func otherContentForgets(_ *testing.T, c contentSet) {
 	c.wantNear(page("c", "before!", 5), heir, 3)
 	c.wantExact(page("d", "after", 1<<63-1), after)
 	c.wantExact(before, heir) // changed back: now somebody else's
+}
+
+// A copy that is claimed again, as it was, is a copy as long as its original has what it was compared with.
+func copyOutlives(_ *testing.T, c contentSet) {
+	a, b, near := page("a", "text", 7), page("b", "text", 7), page("c", "text!", 5)
+	c.wantOriginal(a, 3)
+	c.wantExact(b, a)
+	c.wantNear(near, a, 3)
+	now := page("a", "something else", 1<<63-1)
+	c.wantOriginal(now, 3)
+	c.wantOriginal(b, 3)
+	c.wantNear(near, b, 3)
+	c.wantExact(a, b) // changed back
+
+	c.wantOriginal(page("b", "b alone", 1<<62-1), 3)
+	c.wantOriginal(near, 3)
 }
 
 func copyChanges(_ *testing.T, c contentSet) {

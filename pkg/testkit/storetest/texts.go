@@ -109,6 +109,10 @@ func searchVisits(t *testing.T, s Searched) {
 	find("words")
 	check(t, s.PutText(ctx, textPage(url, "Fourth", "words again", 4)))
 	find("words", url)
+	hidden := textPage(url, "", "", 5)
+	hidden.WithdrawnAt = time.Unix(9, 0)
+	check(t, s.PutText(ctx, hidden))
+	find("words OR url:page")
 }
 
 func mustURL(raw string) weburl.URL {
