@@ -97,7 +97,7 @@ func TestReachOfAGoodBroker(t *testing.T) {
 // The answers are those of RabbitMQ 3.10 and later.
 func TestAlarms(t *testing.T) {
 	const both = `{"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[
-		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk"},{"node":"rabbit@b","resource":"memory"}]}`
+		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk space"},{"node":"rabbit@b","resource":"memory"}]}`
 	for name, tc := range map[string]struct {
 		status int
 		body   string
