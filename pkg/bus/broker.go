@@ -1,5 +1,7 @@
 package bus
 
+import "fmt"
+
 // What a broker tells about itself. The bus of one process tells nothing of this.
 
 // Depth is what one queue of a broker holds and does.
@@ -39,3 +41,20 @@ type Alarm struct {
 
 // String tells the alarm for people.
 func (a Alarm) String() string { return a.Resource + " alarm of " + a.Node }
+
+// QueuePolicy is a policy of a broker that lets it drop or refuse messages which we count on, in the words of the broker.
+type QueuePolicy struct {
+	Node   string `json:"node,omitempty"` // of the ring, whose broker has it
+	Vhost  string `json:"vhost"`
+	Name   string `json:"name"`   // with what it is: policy NAME, operator policy NAME
+	Limits string `json:"limits"` // max-length 5, message-ttl 1000
+}
+
+// String tells the policy for people.
+func (p QueuePolicy) String() string {
+	at := ""
+	if p.Node != "" {
+		at = ", node " + p.Node
+	}
+	return fmt.Sprintf("%s of vhost %s%s (%s)", p.Name, p.Vhost, at, p.Limits)
+}

@@ -248,3 +248,19 @@ func (a *clusterAudit) doubtPages() {
 		a.Waiting = 0
 	}
 }
+
+// readPolicies notes what lets brokers drop messages at any moment: what was found holds for as long as nothing is lost
+// that way. A job that needs no message any more lacks nothing by it.
+func (a *clusterAudit) readPolicies(ctx context.Context, now look) error {
+	if now.tallies[a.job].open == 0 && a.Waiting == 0 {
+		return nil
+	}
+	policies, err := a.j.policies(ctx)
+	if partial(err) != nil {
+		return err
+	}
+	for _, p := range policies {
+		a.unproven("what is queued stays there: there is the %s; %s", p, policyHelp)
+	}
+	return nil
+}

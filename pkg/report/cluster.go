@@ -49,6 +49,7 @@ type Broker interface {
 	Dead(ctx context.Context, limit int) ([]bus.Letter, error)
 	Programs(ctx context.Context) ([]bus.Program, error)
 	Alarms(ctx context.Context) ([]bus.Alarm, error)
+	Policies(ctx context.Context) ([]bus.QueuePolicy, error)
 }
 
 // Following knows the pages whose content or links have not come to their end.

@@ -79,6 +79,9 @@ func (a *clusterAudit) run(ctx context.Context) (*crawl.AuditReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit job %s: %w", a.job, err)
 	}
+	if err := a.readPolicies(ctx, after); err != nil {
+		return nil, fmt.Errorf("audit job %s: %w", a.job, err)
+	}
 	a.Still = before.same(after) && a.away == ""
 	a.judgeAgain(after)
 	a.judge()

@@ -25,6 +25,7 @@ type fakeCluster struct {
 	depths    func() []bus.Depth
 	dead      []bus.Letter
 	alarms    []bus.Alarm
+	policies  []bus.QueuePolicy
 	broken    bool  // the walks are out of order
 	uncounted error // of the page store when it is to count
 	silent    error // of the broker when its queues are asked for
@@ -239,7 +240,8 @@ func (b fakeBroker) Programs(context.Context) ([]bus.Program, error) {
 		{Name: "due", Host: "10.0.0.2"}}, nil
 }
 
-func (b fakeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return b.f.alarms, nil }
+func (b fakeBroker) Alarms(context.Context) ([]bus.Alarm, error)         { return b.f.alarms, nil }
+func (b fakeBroker) Policies(context.Context) ([]bus.QueuePolicy, error) { return b.f.policies, nil }
 
 type fakeHosts struct{}
 

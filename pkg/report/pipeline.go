@@ -25,6 +25,8 @@ type Pipeline struct {
 	Programs []bus.Program `json:"programs"`
 	// while there is one, a broker takes no messages
 	Alarms []bus.Alarm `json:"alarms"`
+	// what somebody set on our queues and that lets a broker drop messages
+	Policies []bus.QueuePolicy `json:"policies,omitempty"`
 	// nil: a node on its own. All other figures are sums over the nodes that answer
 	Ring *RingLine `json:"ring,omitempty"`
 }
@@ -80,6 +82,9 @@ func (c *Cluster) Pipeline(ctx context.Context) (*Pipeline, error) {
 	if p.Alarms, err = c.alarms(ctx); err != nil {
 		return nil, err
 	}
+	if p.Policies, err = c.policies(ctx); err != nil {
+		return nil, err
+	}
 	if p.Hosts, err = c.src.Hosts.Count(ctx); err != nil {
 		return nil, fmt.Errorf("hosts of the cluster: %w", err)
 	}
@@ -116,6 +121,23 @@ func (c *Cluster) alarms(ctx context.Context) ([]bus.Alarm, error) {
 	all[len(s.nodes)] = []bus.Alarm{}
 	err = s.ask(ctx, "alarms", func(ctx context.Context, i int, b Broker) (err error) {
 		all[i], err = b.Alarms(ctx)
+		return err
+	})
+	return slices.Concat(all...), partial(err)
+}
+
+// policies lists what lets brokers drop messages.
+func (c *Cluster) policies(ctx context.Context) ([]bus.QueuePolicy, error) {
+	s, err := c.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]bus.QueuePolicy, len(s.nodes))
+	err = s.ask(ctx, "policies", func(ctx context.Context, i int, b Broker) (err error) {
+		all[i], err = b.Policies(ctx)
+		for k := range all[i] {
+			all[i][k].Node = s.nodes[i].Name
+		}
 		return err
 	})
 	return slices.Concat(all...), partial(err)

@@ -51,6 +51,10 @@ var alarmHelp = map[string]string{
 	"memory": "It ends when consumers catch up; else give the broker more memory",
 }
 
+// policyHelp says what a policy does, and what to do about it.
+const policyHelp = "by it the broker drops or refuses messages. Remove it (`rabbitmqctl clear_policy`); what was lost " +
+	"is fetched again"
+
 // freshFor is how old what brokers said may be, without a word of it.
 const freshFor = 2 * time.Second
 
@@ -63,7 +67,10 @@ func (p *Pipeline) writeText(w io.Writer, now time.Time) {
 		fmt.Fprintf(w, "ALARM          %s: the broker takes no messages, and all who publish wait. %s\n", a,
 			alarmHelp[a.Resource])
 	}
-	if len(p.Alarms) > 0 {
+	for _, o := range p.Policies {
+		fmt.Fprintf(w, "POLICY         %s: %s\n", o, policyHelp)
+	}
+	if len(p.Alarms)+len(p.Policies) > 0 {
 		fmt.Fprintln(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)

@@ -19,6 +19,7 @@ type nodeBroker struct {
 	dead     []bus.Letter
 	programs []bus.Program
 	alarms   []bus.Alarm
+	policies []bus.QueuePolicy
 	err      error
 	deaf     error // of its letters
 }
@@ -42,6 +43,9 @@ func (b *nodeBroker) Programs(context.Context) ([]bus.Program, error) {
 }
 
 func (b *nodeBroker) Alarms(context.Context) ([]bus.Alarm, error) { return answer(b, b.alarms) }
+func (b *nodeBroker) Policies(context.Context) ([]bus.QueuePolicy, error) {
+	return answer(b, b.policies)
+}
 
 var errRefused = errors.New("connection refused")
 

@@ -201,6 +201,15 @@ func (a *clusterAudit) await(ctx context.Context, id int64, s *searched, nodes [
 			return err
 		}
 	}
+	alarms, err := a.j.alarms(ctx)
+	if err != nil {
+		return err
+	}
+	if len(alarms) > 0 {
+		s.silent = fmt.Sprintf("the frontier %s does not say what it holds, as there is the %s, by which it waits until the "+
+			"broker takes messages: mend that, and ask again", strings.Join(late, ", "), alarms[0])
+		return nil
+	}
 	s.silent = fmt.Sprintf("the frontier %s does not say what it holds (it is stopped, or waits for a service, or is an "+
 		"earlier build): start it, and ask again", strings.Join(late, ", "))
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 )
@@ -55,6 +56,9 @@ func (m *management) alarms(ctx context.Context, v *vhost) ([]bus.Alarm, error) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	for i := range answer.Alarms { // RabbitMQ says "disk space"
+		answer.Alarms[i].Resource = strings.TrimSuffix(answer.Alarms[i].Resource, " space")
 	}
 	slices.SortFunc(answer.Alarms, func(a, b bus.Alarm) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource, b.Resource))

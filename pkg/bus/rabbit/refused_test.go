@@ -97,7 +97,7 @@ func TestReachOfAGoodBroker(t *testing.T) {
 // The answers are those of RabbitMQ 3.10 and later.
 func TestAlarms(t *testing.T) {
 	const both = `{"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[
-		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk"},{"node":"rabbit@b","resource":"memory"}]}`
+		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk space"},{"node":"rabbit@b","resource":"memory"}]}`
 	for name, tc := range map[string]struct {
 		status int
 		body   string
@@ -128,6 +128,35 @@ func TestAlarms(t *testing.T) {
 				t.Errorf("got %v, %v", got, err)
 			}
 		})
+	}
+}
+
+// A policy that an operator of the broker sets may drop what is queued. A length does nothing to a topic that is bounded
+// already, and policies of other things are nobody's business.
+func TestPoliciesThatDropMessages(t *testing.T) {
+	cfg := rabbittest.Config(t)
+	b := rabbittest.OpenBus(t, cfg)
+	check(t, b.Declare(within(t)))
+	client := must(rabbithole.NewClient(cfg.Management, admin(t).User.Username(), password(admin(t))))(t)
+	vhost := strings.Trim(parse(t, cfg.Subsystems).Path, "/")
+	set := func(name, pattern string, limits rabbithole.PolicyDefinition) {
+		answer := must(client.PutPolicy(vhost, name, rabbithole.Policy{Pattern: pattern, ApplyTo: "queues", Priority: 1,
+			Definition: limits}))(t)
+		check(t, answer.Body.Close())
+	}
+	set("lazy", "^urlfilter$", rabbithole.PolicyDefinition{"queue-mode": "lazy"})
+	set("topic", "^parse$", rabbithole.PolicyDefinition{"max-length": 5})
+	set("old", "^fetch$", rabbithole.PolicyDefinition{"message-ttl": 60000000})
+	set("short", "^dead$", rabbithole.PolicyDefinition{"max-length": 5, "overflow": "drop-head"})
+	want := []bus.QueuePolicy{{Vhost: vhost, Name: "policy old", Limits: "message-ttl 60000000"},
+		{Vhost: vhost, Name: "policy short", Limits: "max-length 5"}}
+	var got []bus.QueuePolicy
+	until(t, "the broker tells of two policies", func() bool {
+		got = must(b.Policies(within(t)))(t)
+		return len(got) >= len(want)
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

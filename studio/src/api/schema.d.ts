@@ -2209,6 +2209,7 @@ export interface components {
             frontier: components["schemas"]["FrontierQueues"];
             /** Format: int64 */
             hosts: number;
+            policies?: components["schemas"]["QueuePolicy"][];
             programs: components["schemas"]["Program"][];
             ring?: components["schemas"]["RingLine"];
             topics: components["schemas"]["Topic"][];
@@ -3843,6 +3844,12 @@ export interface components {
             pages: number;
             path: string;
             proposals: components["schemas"]["Proposal"][];
+        };
+        QueuePolicy: {
+            limits: string;
+            name: string;
+            node?: string;
+            vhost: string;
         };
         Quota: {
             /** @description definitions may name no plug-ins but those of the program */
