@@ -182,6 +182,7 @@ func TestFaultsOfSettingsNameTheirKey(t *testing.T) {
 		{"filter", crawl.AtRecord, `{"keep": "true", "reason": "no blanks"}`, "reason"},
 		{"filter", crawl.AtOutput, `{"keep": "true"}`, ""},
 		{"header", crawl.AtRequest, `{"set": {"A": "b\nc"}}`, "set.A"},
+		{"header", crawl.AtRequest, `{"set": {"X-Key": "${KEY}"}}`, "set.X-Key"},
 		{"header", crawl.AtRequest, `{}`, ""},
 		{"json", crawl.AtDocument, `{"fields": {"a": "no-slash"}}`, "fields.a"},
 		{"csv", crawl.AtDocument, `{"delimiter": ";;"}`, "delimiter"},
