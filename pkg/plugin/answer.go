@@ -1,5 +1,13 @@
 package plugin
 
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
 // Action is what a plug-in says of a message.
 type Action string
 
@@ -66,4 +74,43 @@ type RecordPatch struct {
 	Text   *string        `json:"text,omitempty"`
 	Lang   *string        `json:"lang,omitempty"`
 	Fields map[string]any `json:"fields,omitempty"`
+}
+
+// AddsFault says which of the fields that a plug-in sets is of another type than its descriptor says; empty: none is.
+// Fields that the descriptor does not name may be of any.
+func AddsFault(adds map[string]string, fields map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		want, known := adds[name]
+		if is := kindOf(fields[name]); known && is != "" && is != want && !(want == "number" && isLong(fields[name])) {
+			return fmt.Sprintf("fields.%s is of the type %s, and plugin.toml says %s in adds", name, is, want)
+		}
+	}
+	return ""
+}
+
+// isLong reports whether a text is a number that no float64 holds (jsonpointer.Value).
+func isLong(v any) bool {
+	s, _ := v.(string)
+	return len(s) > len("900719925474099") && json.Valid([]byte(s)) && s[0] != '{' && s[0] != '[' && s[0] != '"'
+}
+
+// kindOf is the type of a field, as descriptors name it; empty: it is taken away, or is nothing that JSON has.
+func kindOf(v any) string {
+	if v == nil {
+		return ""
+	}
+	switch reflect.TypeOf(v).Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Slice, reflect.Array:
+		return "list"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return "number"
+	}
+	return ""
 }

@@ -73,6 +73,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// No digit of an id is lost.
+func TestLongNumbers(t *testing.T) {
+	a, err := abi.ReadAnswer(document, []byte(
+		`{"action":"patch","patch":{"fields":{"id":1234567890123456789,"all":[{"n":-9007199254740993}],"price":9.5}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(a.Patch.(*plugin.DocumentPatch).Fields)
+	if want := `{"all":[{"n":"-9007199254740993"}],"id":"1234567890123456789","price":9.5}`; string(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // An answer that repeats the id of another call is none; one that repeats none, or has a key of its own there, is.
 func TestTheAnswerToAnotherCall(t *testing.T) {
 	for data, want := range map[string]error{`{"action":"pass","id":"a"}`: nil, `{"action":"pass"}`: nil,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/jsonpointer"
 )
 
 // maxLog is how many bytes of log lines a call has.
@@ -128,13 +129,49 @@ func readPatch(m plugin.Message, data []byte) (any, error) {
 	if patch == nil {
 		return nil, fmt.Errorf("point %s has none", m.Point())
 	}
-	if err := json.Unmarshal(data, patch); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber() // ids of 19 digits keep them
+	if err := dec.Decode(patch); err != nil {
 		return nil, err
 	}
+	var fields map[string]any
+	switch p := patch.(type) {
+	case *plugin.DocumentPatch:
+		fields = p.Fields
+	case *plugin.RecordPatch:
+		fields = p.Fields
+	}
+	if n := tooLarge(fields); n != "" {
+		return nil, fmt.Errorf("fields: no number is as large as %s", clip(n, 50))
+	}
+	jsonpointer.Plain(fields)
 	if links, ok := m.(*plugin.Links); ok {
 		return patch, linksFault(patch.(*plugin.LinksPatch), len(links.Links))
 	}
 	return patch, nil
+}
+
+// tooLarge returns a number that is out of range; empty: there is none.
+func tooLarge(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		if _, err := v.Float64(); err != nil {
+			return v.String()
+		}
+	case map[string]any:
+		for _, e := range v {
+			if n := tooLarge(e); n != "" {
+				return n
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if n := tooLarge(e); n != "" {
+				return n
+			}
+		}
+	}
+	return ""
 }
 
 // linksFault says what of a patch of n links is out of bounds.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/secret"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/expr"
 )
@@ -44,6 +45,10 @@ func makeHeader(_ crawl.Point, with map[string]any) (handler, error) {
 	for name, value := range set.Set {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return nil, bad("set."+name, "%q cannot stand in a header", value)
+		}
+		if secret.IsReference(value) { // it would be sent as it stands, to all hosts
+			return nil, bad("set."+name, "%s: this node knows no secrets, and would send these words to all hosts: "+
+				"name the field in headers of the job, which sends it to the hosts of the seeds", value)
 		}
 		headers[textproto.CanonicalMIMEHeaderKey(name)] = []string{value}
 	}

@@ -61,7 +61,7 @@ func makeJSON(at crawl.Point, with map[string]any) (handler, error) {
 		return nil, bad("", "want fields, title or text")
 	}
 	return func(call *plugin.Call) (*plugin.Answer, error) {
-		body := call.Body()
+		body := bytes.TrimPrefix(call.Body(), []byte("\ufeff"))
 		if d, ok := call.Message.(*plugin.Document); ok && !strings.Contains(d.ContentType, "json") {
 			return pass, nil
 		}
@@ -91,8 +91,12 @@ func taken(at crawl.Point, body []byte, pointers map[string]jsonpointer.Pointer)
 	fields := map[string]any{}
 	var title, text *string
 	for key, p := range pointers {
-		var got any
-		if found := p.Find(body); found == nil || json.Unmarshal(found, &got) != nil || got == nil {
+		found := p.Find(body)
+		if found == nil {
+			continue
+		}
+		got, err := jsonpointer.Value(found)
+		if err != nil || got == nil {
 			continue
 		}
 		name, isField := strings.CutPrefix(key, "fields.")

@@ -119,7 +119,7 @@ func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin
 		case err != nil:
 			err = fmt.Errorf("when: %w", err)
 			observe(ctx, Step{Node: n.spec, Err: err}, before, call.Message)
-			return r.failed(ctx, job, n, err, 0, out)
+			return r.failed(ctx, job, n, call.Message, err, 0, out)
 		case !yes:
 			n.state.skipped()
 			observe(ctx, Step{Node: n.spec, Skipped: true}, before, call.Message)
@@ -141,7 +141,7 @@ func (r *Runner) pass(ctx context.Context, job *crawl.Job, n *node, call *plugin
 	}
 	if err != nil {
 		observe(ctx, Step{Node: n.spec, Err: err, Took: took}, before, call.Message)
-		return r.failed(ctx, job, n, err, took, out)
+		return r.failed(ctx, job, n, call.Message, err, took, out)
 	}
 	n.state.succeeded(answer.Action, took)
 	r.metrics.observe(n, string(answer.Action), took)
@@ -154,6 +154,9 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 	switch a.Action {
 	case plugin.Pass:
 	case plugin.Patch:
+		if err := addsFault(n, a.Patch); err != nil {
+			return err
+		}
 		if err := patch(job, n, call, a.Patch, out); err != nil {
 			return err
 		}
@@ -177,17 +180,39 @@ func (r *Runner) apply(job *crawl.Job, n *node, a *plugin.Answer, call *plugin.C
 }
 
 // failed notes a failure, and does what on_error says.
-func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, err error, took time.Duration,
-	out *Result) error {
+func (r *Runner) failed(ctx context.Context, job *crawl.Job, n *node, m plugin.Message, err error,
+	took time.Duration, out *Result) error {
 	r.metrics.observe(n, "error", took)
-	if until := n.state.failed(r.cfg.Now(), took); !until.IsZero() {
+	until, first := n.state.failed(r.cfg.Now(), took)
+	switch {
+	case !until.IsZero():
 		r.cfg.Log.Error("a plug-in keeps failing: it is left alone for a while, and on_error holds", "job", job.ID,
 			"node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(), "until", until, "error", err)
-	} else {
+	case first: // whoever tries a plug-in must not look for it; all of them would drown the log
+		r.cfg.Log.Error("a plug-in failed, and on_error holds; further failures are told in the pages' plugin_errors alone",
+			"job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(), "url", urlOf(m), "error", err)
+	default:
 		r.cfg.Log.Debug("a plug-in failed", "job", job.ID, "node", n.spec.ID, "plugin", n.spec.Use, "on_error", n.onError(),
 			"error", err)
 	}
 	return r.follow(ctx, job, n, err, out)
+}
+
+// urlOf is the URL of the page that a message is about.
+func urlOf(m plugin.Message) string {
+	switch m := m.(type) {
+	case *plugin.Request:
+		return m.URL
+	case *plugin.Response:
+		return m.URL
+	case *plugin.Document:
+		return m.URL
+	case *plugin.Links:
+		return m.URL
+	case *plugin.Record:
+		return m.URL
+	}
+	return ""
 }
 
 var errTripped = errors.New("it failed so often that it is left alone for a while")

@@ -1,6 +1,7 @@
 package chain_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (s source) Plugin(_ context.Context, use, _ string) (plugin.Plugin, error) 
 
 func (s source) add(use string, answer func(context.Context, *plugin.Call) (*plugin.Answer, error)) {
 	s[use] = &fake{answer: answer, open: &atomic.Int64{}, d: plugin.Descriptor{Name: use, Serves: []plugin.Serves{
-		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText}}, {Point: crawl.AtRecord}, {Point: crawl.AtLinks},
+		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText}, Adds: map[string]string{"typed": "number"}}, {Point: crawl.AtRecord}, {Point: crawl.AtLinks},
 		{Point: crawl.AtRequest}, {Point: crawl.AtResponse, Needs: []string{plugin.NeedsBody}}}}}
 }
 
@@ -178,6 +179,23 @@ func TestOnError(t *testing.T) {
 	}
 }
 
+// The first failure of a node is told, with the page; each further one would drown the log.
+func TestTheFirstFailureIsTold(t *testing.T) {
+	var log bytes.Buffer
+	source := source{}
+	source.add("x/bad@1", fails)
+	r := chain.New(chain.Config{Source: source, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	job := jobOf(crawl.PluginNode{ID: "n", At: crawl.AtDocument, Use: "x/bad@1"})
+	for range 3 {
+		if _, err := r.Run(t.Context(), job, &plugin.Call{Message: doc()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "url=https://a.test/ ") {
+		t.Errorf("it is told %d times:\n%s", n, &log)
+	}
+}
+
 // What a plug-in must not do is a failure, and changes nothing.
 func TestAnswersThatAreNone(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
@@ -208,6 +226,10 @@ func TestAnswersThatAreNone(t *testing.T) {
 		}},
 		"field without a name": {doc(), func(context.Context, *plugin.Call) (*plugin.Answer, error) {
 			return &plugin.Answer{Action: plugin.Patch, Patch: &plugin.DocumentPatch{Fields: map[string]any{"": 1}}}, nil
+		}},
+		"field of another type": {doc(), func(context.Context, *plugin.Call) (*plugin.Answer, error) {
+			return &plugin.Answer{Action: plugin.Patch,
+				Patch: &plugin.DocumentPatch{Fields: map[string]any{"typed": "seven"}}}, nil
 		}},
 		"host": {&plugin.Request{}, func(context.Context, *plugin.Call) (*plugin.Answer, error) {
 			return &plugin.Answer{Action: plugin.Patch,

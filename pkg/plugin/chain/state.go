@@ -127,24 +127,26 @@ func (s *state) succeeded(a plugin.Action, took time.Duration) {
 	s.figures.Tripped = time.Time{}
 }
 
-// failed notes a failure. Where the node is left alone for it, it says until when; else it is zero.
-func (s *state) failed(now time.Time, took time.Duration) (until time.Time) {
+// failed notes a failure, and says whether it is the first one. Where the node is left alone for it, it says until when;
+// else it is zero.
+func (s *state) failed(now time.Time, took time.Duration) (until time.Time, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.figures.add(took)
 	s.figures.Errors++
+	first = s.figures.Errors == 1
 	s.note(true)
 	s.inRow++
 	if s.until.IsZero() && s.inRow < maxInRow && s.bad < window/2 {
-		return time.Time{}
+		return time.Time{}, first
 	}
 	if !s.until.IsZero() && !s.trying {
-		return time.Time{} // a call from before the trip
+		return time.Time{}, first // a call from before the trip
 	}
 	s.rest = min(max(2*s.rest, firstRest), longestRest)
 	s.until, s.trying = now.Add(s.rest), false
 	s.figures.Tripped = s.until
-	return s.until
+	return s.until, first
 }
 
 func (s *state) note(failed bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 )
 
 // maxField is how large a field may be, as JSON.
@@ -34,4 +35,22 @@ func fieldValue(v any) (any, error) {
 		return nil, err
 	}
 	return crawl.PlainValue(plain)
+}
+
+// addsFault says which field of a patch is of another type than plugin.toml says in adds.
+func addsFault(n *node, patch any) error {
+	if len(n.serves.Adds) == 0 {
+		return nil
+	}
+	var fields map[string]any
+	switch p := patch.(type) {
+	case *plugin.DocumentPatch:
+		fields = p.Fields
+	case *plugin.RecordPatch:
+		fields = p.Fields
+	}
+	if fault := plugin.AddsFault(n.serves.Adds, fields); fault != "" {
+		return bad("%s", fault)
+	}
+	return nil
 }

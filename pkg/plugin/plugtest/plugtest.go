@@ -75,11 +75,27 @@ func (r *Result) run(ctx context.Context, p plugin.Plugin, dir fs.FS, t *plugin.
 	for _, key := range r.Unwanted {
 		r.Faults = append(r.Faults, fmt.Sprintf("%s: there is no such key in an answer at %s", key, at))
 	}
+	if serves, known := d.ServesAt(at); known {
+		if fault := plugin.AddsFault(serves.Adds, fieldsOf(answer)); fault != "" {
+			r.Faults = append(r.Faults, fault)
+		}
+	}
 	differences, err := Compare(want, r.Answer)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Want, err)
 	}
 	r.Faults = append(r.Faults, differences...)
+	return nil
+}
+
+// fieldsOf are the fields that an answer sets.
+func fieldsOf(a *plugin.Answer) map[string]any {
+	switch p := a.Patch.(type) {
+	case *plugin.DocumentPatch:
+		return p.Fields
+	case *plugin.RecordPatch:
+		return p.Fields
+	}
 	return nil
 }
 

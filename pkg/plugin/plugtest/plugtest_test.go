@@ -44,6 +44,43 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A field of another type than plugin.toml says is a fault of the plug-in.
+func TestFieldsHaveTheirTypes(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		v    any
+		ok   bool
+	}{
+		{"number", 7.5, true}, {"number", 7, true}, {"number", "seven", false}, {"number", nil, true},
+		{"number", "1234567890123456789", true}, {"number", "12", false}, {"number", true, false}, {"string", "x", true},
+		{"string", 1.0, false}, {"bool", false, true}, {"list", []any{1.0}, true}, {"list", []string{"a"}, true},
+		{"list", map[string]any{}, false}, {"object", map[string]any{}, true}, {"object", []any{}, false},
+	} {
+		fault := plugin.AddsFault(map[string]string{"f": c.kind}, map[string]any{"f": c.v, "other": "x"})
+		if (fault == "") != c.ok {
+			t.Errorf("%v as %s: %q", c.v, c.kind, fault)
+		}
+	}
+	p, _ := builtin.Plugin("builtin/map@1")
+	typed := *p.Descriptor()
+	typed.Serves = []plugin.Serves{{Point: crawl.AtDocument, Adds: map[string]string{"price": "number"}}}
+	dir := fstest.MapFS{"page.json": {Data: []byte(`{"title": "9 EUR"}`)},
+		"want.json": {Data: []byte(`{"action": "patch", "patch": {"fields": {"price": "9 EUR"}}}`)}}
+	got := plugtest.Run(t.Context(), described{p, &typed}, dir, []plugin.Test{{Input: "page.json", Want: "want.json",
+		With: map[string]any{"set": map[string]any{"price": "doc.title"}}}}, nil)
+	if faults := strings.Join(got[0].Faults, "\n"); !strings.Contains(faults, "fields.price is of the type string") {
+		t.Errorf("%q", faults)
+	}
+}
+
+// described is a plug-in with another descriptor.
+type described struct {
+	plugin.Plugin
+	d *plugin.Descriptor
+}
+
+func (d described) Descriptor() *plugin.Descriptor { return d.d }
+
 func TestEveryPointHasAMessage(t *testing.T) {
 	for _, at := range crawl.Points() {
 		if m := plugtest.Empty(at); m == nil || m.Point() != at {

@@ -53,6 +53,7 @@ func (p *program) start() (*child, error) {
 		return nil, fmt.Errorf("%w: it cannot be started: %w", plugin.ErrEnded, errors.Join(err, closed, out.Close()))
 	}
 	go func() {
+		endAll(cmd)
 		_ = cmd.Wait() // what it wrote says more
 		close(c.ended)
 	}()

@@ -43,6 +43,14 @@ func startBound(cmd *exec.Cmd, memory int64) error {
 	return nil
 }
 
+// endAll waits until a child has ended, and ends what it started and left behind. Nobody else has its number before
+// cmd.Wait has asked what became of it.
+func endAll(cmd *exec.Cmd) {
+	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR { //nolint:errorlint // it is a number
+	}
+	killAll(cmd)
+}
+
 func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // inPipe is how many bytes a pipe holds; 0 where it does not say so.

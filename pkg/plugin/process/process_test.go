@@ -192,6 +192,38 @@ func TestTheLimitIsCPUTime(t *testing.T) {
 	}
 }
 
+// What a program started ends with it, also where it ends by itself; the call waits for neither.
+func TestAProgramThatEndsLeavesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has what it takes")
+	}
+	i, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ask(i, "orphan", time.Minute)
+	if !errors.Is(err, plugin.ErrEnded) {
+		t.Fatal(err)
+	}
+	pid := 0
+	if _, after, found := strings.Cut(err.Error(), "it wrote: child "); found {
+		pid, _ = strconv.Atoi(after)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for pid == 0 || running(pid) {
+		if time.Now().After(deadline) || pid == 0 {
+			t.Fatalf("process %d is still there after: %v", pid, err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// running reports whether a process has not ended, though nobody may have asked what became of it.
+func running(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
 // What a program started is killed with it.
 func TestNothingIsLeftBehind(t *testing.T) {
 	i, err := load(t, nil)

@@ -77,7 +77,6 @@ func (s *selection) typed(f *field, raw []byte) any {
 
 // jsonValue is a string, a number or a bool; of an object or array its text, as it is there without white space.
 func (s *selection) jsonValue(raw []byte) any {
-	var v any
 	switch raw[0] {
 	case '{', '[':
 		if len(raw) > 4*maxValue {
@@ -96,8 +95,12 @@ func (s *selection) jsonValue(raw []byte) any {
 			raw = cut
 		}
 	}
-	if json.Unmarshal(raw, &v) != nil { // a number that no float64 holds
-		return string(raw[:min(len(raw), maxValue)])
+	v, err := jsonpointer.Value(raw)
+	if err != nil {
+		return nil
+	}
+	if text, is := v.(string); is && raw[0] != '"' { // a number that no float64 holds
+		return text[:min(len(text), maxValue)]
 	}
 	return v
 }

@@ -76,6 +76,12 @@ func act(title, id string, body []byte) {
 				all[len(all)-1][i] = 1
 			}
 		}
+	case "orphan":
+		cmd := exec.Command("sleep", "1000")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		_ = cmd.Start()
+		fmt.Fprintln(os.Stderr, "child", cmd.Process.Pid)
+		os.Exit(3)
 	case "child":
 		cmd := exec.Command("sleep", "1000")
 		_ = cmd.Start()
