@@ -23,7 +23,9 @@ func TestSelectors(t *testing.T) {
 		"a:any-link": "n", "li:has(> a)": "l2", "li:has(> a:any-link, > p)": "l2 l:is(3)", "li:has(a)": "l2 l:is(3)",
 		"li:has( > :is(p, i) )": "l:is(3)", `[id="l:is(3)"]`: "l:is(3)", `#l\:is\(3\)`: "l:is(3)", "h1": "h",
 		`li:not([id=":is("])`: "l1 l2 l:is(3)", ":-webkit-any(h1)": "h",
-		"li:has(> p a)": "error", ":is()": "error", ":is(h1": "error", "h1)": "error", ":is": "error", ":has(> ": "error",
+		"li:has(> p a)": "l:is(3)", "ul:has(> li > p > a)": "u", "ul:has(> b, > li:not(.k) a)": "u", "ul:has(> li > a#m)": "",
+		"li:has(> p + a)": "error", "li:has(> p >)": "error", "li:has(> > a)": "error", "ul:has(> :is(li, b) > :where(a))": "u",
+		":is()": "error", ":is(h1": "error", "h1)": "error", ":is": "error", ":has(> ": "error",
 		`:is("`: "error", ":has(>)": "error", "::text": "error", `a\`: "error",
 	} {
 		group, err := Parse(css)
