@@ -1,5 +1,5 @@
 // Package selector compiles selectors of CSS, those among them that browsers know and the library does not: :is(),
-// :where(), :any-link, and :has() of children.
+// :where(), :any-link, and :has() of children. As in browsers, the case of some attributes' values does not matter.
 package selector
 
 import (
@@ -25,7 +25,7 @@ var aliases = [...]string{":is(", ":where(", ":-webkit-any(", ":-moz-any("}
 
 // modern writes a selector in the terms of the library.
 func modern(css string) string {
-	if !strings.Contains(css, ":") {
+	if !strings.ContainsAny(css, ":[") {
 		return css
 	}
 	var out strings.Builder
@@ -39,6 +39,8 @@ func modern(css string) string {
 		case c == '"' || c == '\'':
 			n = quoted(rest)
 			text = rest[:n]
+		case c == '[':
+			n, text = attribute(rest)
 		case c == '(':
 			open = append(open, ")")
 		case c == ')' && len(open) > 0:
@@ -105,7 +107,6 @@ func childrenOf(s string) (n int, children string) {
 // within writes a selector of an element and what lies in it, "a > b c", as one of the element: "a:haschild(b:has(c))".
 // It is not ok where it is empty or goes on with a sibling.
 func within(s string) (one string, ok bool) {
-	const space = " \t\n\r\f"
 	s = strings.Trim(s, space)
 	end := len(s)
 	eachOutside(s, func(i int) bool {
