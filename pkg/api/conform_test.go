@@ -18,6 +18,10 @@ func (w *world) conforms(method, path string, g got) {
 	if op == nil || op.Responses[strconv.Itoa(g.status)] == nil {
 		return
 	}
+	kind, _, _ := strings.Cut(g.header.Get("Content-Type"), ";")
+	if op.Responses[strconv.Itoa(g.status)].Content[kind] == nil && g.body != "" {
+		w.t.Errorf("%s %s: api/openapi.yaml does not say that the answer may be %s", method, path, kind)
+	}
 	media := op.Responses[strconv.Itoa(g.status)].Content["application/json"]
 	if media == nil || media.Schema == nil || !strings.HasPrefix(g.header.Get("Content-Type"), "application/json") ||
 		g.body == "" {

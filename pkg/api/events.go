@@ -20,7 +20,8 @@ const (
 
 func (s *Server) eventRoutes() {
 	add(s, route{method: http.MethodGet, path: "/events", id: "streamEvents", role: Viewer, stream: true,
-		text: "Stream of events (text/event-stream); goes on after Last-Event-ID"}, s.streamEvents)
+		media: "text/event-stream",
+		text:  "Stream of events (text/event-stream); goes on after Last-Event-ID"}, s.streamEvents)
 }
 
 type eventsIn struct {

@@ -34,9 +34,11 @@ func (s *Server) fileRoutes() {
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/files", id: "listFiles", role: Viewer,
 		text: "Files of an execution"}, s.listFiles)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/files/{name}", id: "getFile", role: Viewer, stream: true,
+		media: attachment, ranges: true,
 		text: "A file, whole or a range, as an attachment"}, s.getFile)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/export", id: "exportRecords", role: Viewer, stream: true,
-		text: "Records as CSV, JSON Lines or Parquet, as an attachment"}, s.export)
+		media: attachment,
+		text:  "Records as CSV, JSON Lines or Parquet, as an attachment"}, s.export)
 }
 
 // dir is the directory of an execution that there is.
@@ -98,7 +100,7 @@ func (s *Server) getFile(ctx context.Context, in *struct {
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer f.Close()
-		attach(w, string(in.job())+"-"+path.Base(in.Name), "application/octet-stream")
+		attach(w, string(in.job())+"-"+path.Base(in.Name), attachment)
 		http.ServeContent(&patient{ResponseWriter: w}, r, "", info.ModTime(), f)
 	}), nil
 }
@@ -158,7 +160,7 @@ func (s *Server) export(ctx context.Context, in *exportIn) (*huma.StreamResponse
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, r *http.Request) {
 		defer pages.Close()
-		attach(w, fmt.Sprintf("%s.%s", e.ID, in.Format), "application/octet-stream")
+		attach(w, fmt.Sprintf("%s.%s", e.ID, in.Format), attachment)
 		if _, err := export.Run(r.Context(), pages, &patient{ResponseWriter: w}, opt); err != nil {
 			s.log.Warn("an export ended early", "execution", e.ID, "error", err)
 			panic(http.ErrAbortHandler) // the head is sent: only a cut connection says that it is not whole
@@ -227,7 +229,7 @@ func (s *Server) getBody(ctx context.Context, in *RecordPath) (*huma.StreamRespo
 	}
 	//nolint:contextcheck // the request has its own
 	return stream(func(w http.ResponseWriter, _ *http.Request) {
-		attach(w, rec.Key[:min(len(rec.Key), 16)]+".bin", "application/octet-stream")
+		attach(w, rec.Key[:min(len(rec.Key), 16)]+".bin", attachment)
 		_, _ = (&patient{ResponseWriter: w}).Write(data) // the client has gone
 	}), nil
 }

@@ -41,6 +41,9 @@ func TestEachListHasACursorAndEachPathItsParameters(t *testing.T) {
 					t.Errorf("%s %s: the parameter %s is not declared", op.Method, path, name)
 				}
 			}
+			if answer := op.Responses["200"]; answer != nil && len(answer.Content) == 0 {
+				t.Errorf("%s %s: nothing is said of what it answers", op.Method, path)
+			}
 			changes := op == item.Patch && path != base+"/settings" ||
 				op == item.Delete && (strings.HasSuffix(path, "{wf}") || strings.HasSuffix(path, "{ex}"))
 			if changes && !has("If-Match") {

@@ -52,9 +52,10 @@ func (s *Server) recordRoutes() {
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/rules", id: "applyRules", role: Viewer,
 		text: "What the site rules of the execution find in a page, and where"}, s.recordRules)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/body", id: "getBody", role: Viewer,
-		stream: true, text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
+		stream: true, media: attachment,
+		text: "The body as the server sent it, as an attachment; kept with keep_bodies"}, s.getBody)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/records/{key}/screenshot", id: "getScreenshot",
-		role: Viewer, stream: true,
+		role: Viewer, stream: true, media: "image/webp", ranges: true,
 		text: "The picture of a page that was rendered, as WebP; kept with render.screenshot"}, s.getScreenshot)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/clusters", id: "listClusters", role: Viewer,
 		text: "Originals with their copies, the largest first"}, s.listClusters)

@@ -24,9 +24,11 @@ type route struct {
 	role         Role
 	status       int // of success; 0: 200
 	text         string
-	stream       bool // it may take as long as it takes, and is no JSON
-	upload       bool // its body may be large: see isUpload
-	json         bool // its body is read as it is: no field is looked at before the handler does
+	stream       bool   // it may take as long as it takes
+	media        string // the media type of its answer; empty: JSON, or none
+	ranges       bool   // it answers with a part (206) where one is asked for
+	upload       bool   // its body may be large: see isUpload
+	json         bool   // its body is read as it is: no field is looked at before the handler does
 }
 
 // Keys of an operation's metadata.
@@ -44,6 +46,9 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 	if r.upload {
 		op.MaxBodyBytes, op.BodyReadTimeout = maxUpload, uploadTime
 	}
+	if r.media != "" {
+		op.Responses = map[string]*huma.Response{"200": r.answer(http.StatusOK)}
+	}
 	if r.role != Anyone {
 		op.Security = []map[string][]string{{"session": {}}, {"key": {}}}
 	}
@@ -60,6 +65,22 @@ func add[I, O any](s *Server, r route, handle func(ctx context.Context, in *I) (
 		}
 		return out, nil
 	})
+	if r.ranges { // beside the errors, which huma describes where there is one answer only
+		s.api.OpenAPI().Paths[op.Path].Get.Responses["206"] = r.answer(http.StatusPartialContent)
+	}
+}
+
+// attachment is the media type of what is to be saved.
+const attachment = "application/octet-stream"
+
+// answer describes an answer that is no JSON: what comes is told by its media type alone.
+func (r route) answer(status int) *huma.Response {
+	schema := &huma.Schema{Type: huma.TypeString}
+	if !strings.HasPrefix(r.media, "text/") {
+		schema.Format = "binary"
+	}
+	return &huma.Response{Description: http.StatusText(status),
+		Content: map[string]*huma.MediaType{r.media: {Schema: schema}}}
 }
 
 // missing reports whether the server has nothing behind a path.

@@ -21,7 +21,7 @@ func Compare(a, b string) []Piece {
 	for end < len(x)-start && end < len(y)-start && x[len(x)-1-end] == y[len(y)-1-end] {
 		end++
 	}
-	out := &pieces{}
+	out := &pieces{list: []Piece{}} // a list also where both are empty
 	out.add("=", x[:start])
 	middle(x[start:len(x)-end], y[start:len(y)-end], out)
 	out.add("=", x[len(x)-end:])

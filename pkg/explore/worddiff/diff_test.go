@@ -50,6 +50,13 @@ func whole(t *testing.T, a, b string, list []Piece) {
 	}
 }
 
+// Clients are promised a list.
+func TestTextsThatAreEmpty(t *testing.T) {
+	if list := Compare("", ""); list == nil || len(list) > 0 {
+		t.Errorf("%#v", list)
+	}
+}
+
 func TestTextsThatDifferAllOver(t *testing.T) {
 	a, b := strings.Repeat("a b ", 20_000), strings.Repeat("c d ", 20_000)
 	start := time.Now()

@@ -1,5 +1,5 @@
 // Package selector compiles selectors of CSS, those among them that browsers know and the library does not: :is(),
-// :where(), :any-link, and :has() of children.
+// :where(), :any-link, and :has() of children. As in browsers, the case of some attributes' values does not matter.
 package selector
 
 import (
@@ -25,7 +25,7 @@ var aliases = [...]string{":is(", ":where(", ":-webkit-any(", ":-moz-any("}
 
 // modern writes a selector in the terms of the library.
 func modern(css string) string {
-	if !strings.Contains(css, ":") {
+	if !strings.ContainsAny(css, ":[") {
 		return css
 	}
 	var out strings.Builder
@@ -39,6 +39,8 @@ func modern(css string) string {
 		case c == '"' || c == '\'':
 			n = quoted(rest)
 			text = rest[:n]
+		case c == '[':
+			n, text = attribute(rest)
 		case c == '(':
 			open = append(open, ")")
 		case c == ')' && len(open) > 0:
@@ -74,7 +76,8 @@ func pseudo(s string) (n int, text, closing string) {
 	return 1, ":", ""
 }
 
-// childrenOf reads the arguments of :has() up to its end, if each is a child: "> a, > .b". n is 0 where they are not.
+// childrenOf reads the arguments of :has() up to its end, if each begins with a child: "> a, > .b > i". n is 0 where
+// they do not.
 func childrenOf(s string) (n int, children string) {
 	var list []string
 	start := 0
@@ -83,7 +86,10 @@ func childrenOf(s string) (n int, children string) {
 			return true
 		}
 		one, ok := strings.CutPrefix(strings.TrimSpace(s[start:i]), ">")
-		if one = strings.TrimSpace(one); !ok || !compound(one) {
+		if ok {
+			one, ok = within(one)
+		}
+		if !ok {
 			return false
 		}
 		list, start = append(list, one), i+1
@@ -98,14 +104,28 @@ func childrenOf(s string) (n int, children string) {
 	return n, strings.Join(list, ",")
 }
 
-// compound reports whether a selector is of one element: nothing that combines two is outside of its brackets.
-func compound(s string) bool {
-	one := s != ""
+// within writes a selector of an element and what lies in it, "a > b c", as one of the element: "a:haschild(b:has(c))".
+// It is not ok where it is empty or goes on with a sibling.
+func within(s string) (one string, ok bool) {
+	s = strings.Trim(s, space)
+	end := len(s)
 	eachOutside(s, func(i int) bool {
-		one = strings.IndexByte(" \t\n\r\f>+~", s[i]) < 0
-		return one
+		if strings.IndexByte(space+">+~", s[i]) >= 0 {
+			end = i
+			return false
+		}
+		return true
 	})
-	return one
+	first, rest := s[:end], strings.TrimLeft(s[end:], space)
+	if first == "" || rest == "" {
+		return first, first != ""
+	}
+	pseudo := ":has("
+	if rest[0] == '>' {
+		pseudo, rest = ":haschild(", rest[1:]
+	}
+	inner, ok := within(rest)
+	return first + pseudo + inner + ")", ok
 }
 
 // eachOutside calls use for the places of s that are in no brackets and no string, until it returns false. A bracket

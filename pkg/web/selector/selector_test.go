@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-const page = `<body><h1 id=h class="a b">x</h1><h2 id=i class=b>y</h2><ul id=u><li id=l1>1<li id=l2 class="k"><a id=n href=/>z</a>` +
+const page = `<body><h1 id=h class="a b">x</h1><h2 id=i class=b align=Center>y</h2><ul id=u><li id=l1>1<li id=l2 class="k"><a id=n href=/>z</a>` +
 	`<li id="l:is(3)"><p id=p><a id=m>w</a></p></ul></body>`
 
 func TestSelectors(t *testing.T) {
@@ -23,7 +23,13 @@ func TestSelectors(t *testing.T) {
 		"a:any-link": "n", "li:has(> a)": "l2", "li:has(> a:any-link, > p)": "l2 l:is(3)", "li:has(a)": "l2 l:is(3)",
 		"li:has( > :is(p, i) )": "l:is(3)", `[id="l:is(3)"]`: "l:is(3)", `#l\:is\(3\)`: "l:is(3)", "h1": "h",
 		`li:not([id=":is("])`: "l1 l2 l:is(3)", ":-webkit-any(h1)": "h",
-		"li:has(> p a)": "error", ":is()": "error", ":is(h1": "error", "h1)": "error", ":is": "error", ":has(> ": "error",
+		"li:has(> p a)": "l:is(3)", "ul:has(> li > p > a)": "u", "ul:has(> b, > li:not(.k) a)": "u", "ul:has(> li > a#m)": "",
+		"[ALIGN=center]": "i", "[align='cen' ]": "", "[align^=cen]": "i", `[align="center" s]`: "", "[align=center s]": "",
+		"[align=CENTER i]": "i", "[class=K]": "", "[class=K i]": "l2", `[class="K"i]`: "l2", "h2[align*=TE]:not([id=h])": "i",
+		"[align]": "i", "[align!=center]:not(:not(h2))": "i", "[align=]": "error", "[align": "error", "[align==x]": "error",
+		"li:has(> p + a)": "error", "li:has(> p >)": "error", "li:has(> > a)": "error",
+		"ul:has(> :is(li, b) > :where(a))": "u",
+		":is()":                            "error", ":is(h1": "error", "h1)": "error", ":is": "error", ":has(> ": "error",
 		`:is("`: "error", ":has(>)": "error", "::text": "error", `a\`: "error",
 	} {
 		group, err := Parse(css)

@@ -14,7 +14,8 @@ type line struct {
 	fields []string // the five
 }
 
-// parser reads lines as crontab(5) does: where both days are restricted, one of them suffices.
+// parser reads lines as crontab(5) does: where both days are restricted, one of them suffices. A field that begins with
+// an asterisk, such as */2, is not restricted in that sense: see parseLine.
 var parser = cron.MustNewParser(
 	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
@@ -55,7 +56,8 @@ func parseLine(text string) (*line, error) {
 	if !ok {
 		return nil, fault("cron", "%q: want five fields", text)
 	}
-	spec.Location, spec.MaxSearchYears = time.UTC, 12 // 29 February is up to eight years away
+	spec.DowOrDom = fields[2][0] != '*' && fields[4][0] != '*'
+	spec.Location, spec.MaxSearchYears = time.UTC, 41 // 29 February of one weekday is up to 40 years away
 	l := &line{spec: spec, fields: fields, hourly: strings.ContainsAny(fields[1], "*/?")}
 	if l.next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return nil, fault("cron", "%q: there is no such day", text)

@@ -38,6 +38,19 @@ func between(table *timetable.Table, from, to time.Time) (labels []string, at []
 	}
 }
 
+// Days of the month and of the week, as crontab(5) joins them: both where one begins with an asterisk, else either.
+func TestBothDays(t *testing.T) {
+	for cron, want := range map[string]string{
+		"0 0 */2 * 1": "2026-01-05", "0 0 1-7 * 1": "2026-01-02", "0 0 13 * */5": "2026-02-13", "0 0 13 * 5": "2026-01-02",
+		"0 0 * * 1": "2026-01-05", "0 0 9 * *": "2026-01-09", "0 0 ? * 1": "2026-01-05", "0 0 29 2 */6": "2032-02-29",
+	} {
+		s, found := parse(t, timetable.Spec{Cron: cron}).Next(utc("2026-01-01T00:00"))
+		if got := s.At.Format(time.DateOnly); !found || got != want {
+			t.Errorf("%s: %s, want %s", cron, got, want)
+		}
+	}
+}
+
 // The two days on which the clocks of Denmark change: from 02:00 to 03:00 in the spring, from 03:00 to 02:00 in the
 // autumn.
 func TestDaylightSaving(t *testing.T) {
