@@ -151,8 +151,8 @@ func TestFacts(t *testing.T) {
 		"SMF": {`<div class=keyinfo><h5><a href=1>Cranes 2</a></h5><div>« <b>on:</b> May 03, 2016, 10:12:33 AM »</div></div>`,
 			"", day("2016-05-03").Add(10*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
 		"Pipermail": {"<H1>[Boats] Crane</H1>\n <B>Ann Bee</B> \n<A HREF=\"mailto:boats%40a.test\" TITLE=x>ann at a.test</A><BR>\n" +
-			"<I>Tue May  3 10:12:33 CEST 2016</I><P>", "Ann Bee", day("2016-05-03").Add(8*time.Hour + 12*time.Minute + 33*time.Second),
-			time.Time{}},
+			"<I>Tue May  3 10:12:33 CEST 2016</I><P>", "Ann Bee",
+			day("2016-05-03").Add(8*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
 		"no letter": {"<H1>x</H1><b>Ann Bee</b><p><a href=mailto:a@a.test>a</a><i>3 May 2016</i>", "", time.Time{}, time.Time{}},
 		"public-inbox": {"<pre>Atom</pre><pre\nid=b>From: &#34;Ann Bee&#34; &lt;ann@a.test&gt;\nTo: b@a.test\nSubject: <a href=#r>x</a>\n" +
 			"Date: Tue, 3 May 2016 10:12:33 +0200\t[<a href=t>t</a>]\nMessage-ID: &lt;1@x&gt; (<a href=r>r</a>)\n\nFrom: Bo\nDate: 4 May 2016\n" +
