@@ -76,6 +76,7 @@ type pass struct {
 
 	formulas    []formula // where Markdown is asked for
 	lastFormula string
+	mathPlain   int  // up to here formulas are left as they are, so that a hostile page takes no quadratic time
 	pictured    bool // the image that begins shows a formula
 	texNext     bool // the next text is TeX
 	texBlock    bool // of a formula in a line of its own
