@@ -106,6 +106,15 @@ func TestMarkupOfBoardsAndArchives(t *testing.T) {
 		"The lock", "hide")
 }
 
+// A heading may be called what its list is not: of elements whose names no standard knows the class says nothing.
+func TestHeadingsOfOtherPages(t *testing.T) {
+	for _, head := range []string{`<x-list class=related-products><h2 class="related-products__heading">You may also like</h2>`,
+		`<div class=related-title><h3>Similar products</h3></div>`, `<h2>Similar jobs</h2>`, `<h3>Похожие товары</h3>`} {
+		checkText(t, `<main><section>`+prose+`</section><section>`+head+`<ul><li><div><h3><a href=1>Kettle</a></h3><span>$29</span>
+			</div><li><a href=2>Ship bell</a></ul></section></main>`, "The lock", "like|Similar|Kettle|$29|bell")
+	}
+}
+
 func TestTwoLineBreaksEndAParagraph(t *testing.T) {
 	for doc, want := range map[string]string{
 		`<td>one<br>two<br><br>three <br/> <br> <br>four`:             "one\ntwo\nthree\nfour",

@@ -289,7 +289,8 @@ func (p *pass) names(i int) bool {
 	line := &p.blocks[i+1]
 	text := p.buf[line.start:line.end]
 	return line.kind == para && (b.flags|line.flags)&(hidden|boilerplate|suspect|teaser) == 0 &&
-		(bytes.Contains(text, []byte(" - ")) || bytes.Contains(text, []byte(" — ")) || bytes.Contains(text, []byte(" – ")))
+		(bytes.Contains(text, []byte(" - ")) || bytes.Contains(text, []byte(" — ")) ||
+			bytes.Contains(text, []byte(" – ")))
 }
 
 // keepIntro keeps the paragraph or the lesser heading right behind the title at i, which tells what the text is about.

@@ -23,13 +23,14 @@ type formula struct {
 
 // onMath writes the formula whose start tag was just read, and veils its markup.
 func (p *pass) onMath() {
-	if p.unseen() || p.SelfClosing() {
+	if p.unseen() || p.SelfClosing() || p.Offset() < p.mathPlain {
 		return
 	}
 	src := p.Source()[p.Offset():]
 	src = src[:min(len(src), maxFormula)]
 	end := bytes.Index(src, []byte("</math"))
 	if end < 0 {
+		p.mathPlain = p.Offset() + len(src)
 		return
 	}
 	block := equalFold(p.attr("display"), "block")
@@ -38,6 +39,7 @@ func (p *pass) onMath() {
 	} else if line := linear(src[:end]); line != "" {
 		p.writeFormula(formula{text: line})
 	} else {
+		p.mathPlain = p.Offset() + end
 		return
 	}
 	p.veil = veil{htmlscan.Math, 1}

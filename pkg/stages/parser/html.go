@@ -76,6 +76,7 @@ type pass struct {
 
 	formulas    []formula // where Markdown is asked for
 	lastFormula string
+	mathPlain   int  // up to here formulas are left as they are, so that a hostile page takes no quadratic time
 	pictured    bool // the image that begins shows a formula
 	texNext     bool // the next text is TeX
 	texBlock    bool // of a formula in a line of its own
@@ -169,9 +170,6 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	case htmlscan.Img, htmlscan.Source, htmlscan.Video, htmlscan.Audio, htmlscan.Embed, htmlscan.Object,
 		htmlscan.Track, htmlscan.Input:
 		p.onMedia(t)
-		if t == htmlscan.Img {
-			p.onPicture()
-		}
 	case htmlscan.Br:
 		p.breakLine()
 	}
@@ -179,17 +177,7 @@ func (p *pass) onStart(t htmlscan.Tag) {
 		p.nodes[p.node].control = true
 	}
 	if traits[t].block {
-		p.endBlock()
-		p.kind = traits[t].kind
-		if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
-			p.own = p.hints(t, p.flags) & (suspect | hidden)
-		}
-		switch t {
-		case htmlscan.Tr:
-			p.rowOff = p.own&hidden != 0
-		case htmlscan.H1:
-			p.onH1()
-		}
+		p.onBlock(t)
 	}
 	if traits[t].push {
 		p.push(t)
@@ -203,8 +191,23 @@ func (p *pass) onStart(t htmlscan.Tag) {
 	}
 }
 
+// onBlock begins a block of text.
+func (p *pass) onBlock(t htmlscan.Tag) {
+	p.endBlock()
+	p.kind = traits[t].kind
+	if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
+		p.own = p.hints(t, p.flags) & (suspect | hidden)
+	}
+	switch t {
+	case htmlscan.Tr:
+		p.rowOff = p.own&hidden != 0
+	case htmlscan.H1:
+		p.onH1()
+	}
+}
+
 func (p *pass) onEnd(t htmlscan.Tag) {
-	p.skipRaw, p.titleNext = false, false
+	p.skipRaw, p.titleNext, p.texNext = false, false, false
 	if t == htmlscan.A {
 		p.closeAnchor()
 	}

@@ -151,6 +151,9 @@ func languageTag(s string) string {
 
 // onMedia notes what the page shows.
 func (p *pass) onMedia(t htmlscan.Tag) {
+	if t == htmlscan.Img {
+		p.onPicture()
+	}
 	for i := range p.Attrs() {
 		switch name, val := p.Attr(i); string(name) {
 		case "src", "poster":

@@ -14,6 +14,10 @@ func (j *judge) markTopics() {
 	before := int32(0) // words of prose
 	for i := range j.blocks {
 		b := &j.blocks[i]
+		if drop := b.flags & trusts[0].drop; drop == suspect && b.kind == heading &&
+			topicOf(j.buf[b.start:b.end]) == others {
+			j.markBox(i) // class="related-title": what it heads may have no name
+		}
 		if b.flags&trusts[0].drop != 0 {
 			continue
 		}

@@ -38,8 +38,12 @@ var markedClasses = map[string]bool{"author": true, "author-name": true, "author
 	"article-author-name": true, "article-byline": true, "c-byline__author": true, "p-author": true, "by-author": true,
 	"meta-author": true}
 
-// boardClasses are those of Hacker News and of vBulletin: the first name is that of who began the talk.
-var boardClasses = map[string]bool{"hnuser": true, "bigusername": true}
+// boardClasses are those of Hacker News, of vBulletin and of Hyperkitty: the first name is that of who began the talk.
+var boardClasses = map[string]bool{"hnuser": true, "bigusername": true, "email-author": true}
+
+// lineClasses are those of lines that say who wrote what is shown, and when, and of the head of a post of SMF.
+var lineClasses = map[string]bool{"byline": true, "author": true, "post-meta": true, "postmeta": true,
+	"entry-meta": true, "article-meta": true, "post-info": true, "article-info": true, "submitted": true, "keyinfo": true}
 
 // commentClasses are classes and ids of what holds comments.
 var commentClasses = map[string]bool{"comment": true, "comments": true, "comment-list": true, "commentlist": true,
@@ -52,6 +56,7 @@ func (s *scan) onMark(t htmlscan.Tag) {
 	}
 	var c classes
 	named, scope := false, false
+	s.began = nil
 	isTime := t == htmlscan.Other && strings.EqualFold(string(s.Name()), "time")
 	untold := isTime // what a time element shows is its date, unless an attribute says it
 	for i := range s.Attrs() {
@@ -64,19 +69,25 @@ func (s *scan) onMark(t htmlscan.Tag) {
 			named = named || hasWord(string(val), "author")
 		case "class":
 			c.read(val)
+		case "data-author":
+			s.began = val
 		case "id":
 			var id classes
 			id.read(val)
 			c.comments = c.comments || id.comments
 		}
 	}
+	if c.message && len(s.began) > 0 { // of XenForo
+		c.board = true
+		s.data.addName(string(htmlscan.Value(s.began)))
+	}
 	s.comments, s.data.board = c.comments, s.data.board || c.board
 	s.name.begin(t, (named || c.named) && !scope && holdsName(t))
-	s.date.begin(t, untold || c.dated && holdsName(t))
+	s.date.begin(t, untold || (c.dated || c.line && !s.date.open) && holdsName(t))
 }
 
 // classes are what the class of an element says.
-type classes struct{ named, board, dated, comments bool }
+type classes struct{ named, board, dated, line, comments, message bool }
 
 // maxClass is the length of the longest class that says anything.
 const maxClass = 40
@@ -96,7 +107,8 @@ func (c *classes) read(val []byte) {
 		}
 		c.board = c.board || boardClasses[string(lower)]
 		c.named = c.named || c.board || markedClasses[string(lower)]
-		c.dated = c.dated || dateClass(lower)
+		c.dated, c.line = c.dated || dateClass(lower), c.line || lineClasses[string(lower)]
+		c.message = c.message || string(lower) == "message"
 		c.comments = c.comments || commentClasses[string(lower)]
 	}
 }
@@ -174,14 +186,19 @@ func (m *mark) end(t htmlscan.Tag) string {
 // endMarks takes what has been read of an element that ends.
 func (s *scan) endMarks(t htmlscan.Tag) {
 	d := s.data
-	if name := nameIn(s.name.end(t)); name != "" && len(d.marked) < maxMarked &&
-		!slices.ContainsFunc(d.marked, func(m string) bool { return strings.EqualFold(m, name) }) {
-		d.marked = append(d.marked, name)
-	}
+	d.addName(s.name.end(t))
 	if text := s.date.end(t); text != "" && len(d.dated) < maxMarked {
 		if at, ok := dates.Find(text); ok {
 			d.dated = append(d.dated, at)
 		}
+	}
+}
+
+// addName adds the name that a text consists of to those that are marked as the author's.
+func (d *Data) addName(text string) {
+	if name := nameIn(text); name != "" && len(d.marked) < maxMarked &&
+		!slices.ContainsFunc(d.marked, func(m string) bool { return strings.EqualFold(m, name) }) {
+		d.marked = append(d.marked, name)
 	}
 }
 
@@ -228,8 +245,12 @@ func nameIn(text string) string {
 	}
 	runes, words := utf8.RuneCountInString(name), len(strings.Fields(name))
 	if runes < 2 || runes > maxNameRunes || words > maxNameWords || strings.ContainsAny(name, "@:/") ||
-		strings.ContainsFunc(name, unicode.IsDigit) || !strings.ContainsFunc(name, unicode.IsLetter) {
+		!strings.ContainsFunc(name, unicode.IsLetter) {
 		return ""
+	}
+	if first, _ := utf8.DecodeRuneInString(name); strings.ContainsFunc(name, unicode.IsDigit) &&
+		(words > 1 || !unicode.IsLetter(first)) {
+		return "" // a date; the names of users may have figures, as "ann77"
 	}
 	return name
 }

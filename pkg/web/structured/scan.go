@@ -19,6 +19,8 @@ type scan struct {
 	author     bool   // within a link with rel=author
 	link       []byte // its text
 	name, date mark
+	began      []byte // the author of a post, raw, by the attribute of its element
+	letter     letter
 	comments   bool // comments have begun: names and dates are those of readers
 	metas      int
 }
@@ -37,6 +39,7 @@ func (s *scan) run(doc []byte) bool {
 			if s.Tag() == htmlscan.A {
 				s.endAuthor()
 			}
+			s.endLetter(s.Tag())
 			s.endMarks(s.Tag())
 		default:
 			return s.items
@@ -47,6 +50,7 @@ func (s *scan) run(doc []byte) bool {
 func (s *scan) onStart(t htmlscan.Tag) {
 	s.ldNext, s.unseen = false, false
 	s.onMark(t)
+	s.onLetter(t)
 	switch t {
 	case htmlscan.Meta:
 		s.onMeta()
@@ -58,7 +62,8 @@ func (s *scan) onStart(t htmlscan.Tag) {
 		s.endAuthor()
 		s.author = hasWord(s.attr("rel"), "author")
 	case htmlscan.Other:
-		if strings.EqualFold(string(s.Name()), "time") {
+		switch strings.ToLower(string(s.Name())) {
+		case "time", "relative-time": // that of GitHub
 			s.onTime("datetime")
 		}
 	case htmlscan.Abbr, htmlscan.Span: // as microformats wrote dates before time elements were there, and Blogger does
@@ -92,6 +97,7 @@ func (s *scan) onText() {
 	if !s.unseen {
 		s.name.add(raw, escaped)
 		s.date.add(raw, escaped)
+		s.letterText(raw, escaped)
 	}
 	s.unseen = false
 	switch {

@@ -139,11 +139,28 @@ func TestFacts(t *testing.T) {
 			`2004 09:00:00 GMT+0100 (CET)">`, "", day("2004-01-01").Add(8 * time.Hour),
 			day("2004-01-01").Add(19*time.Hour + 48*time.Minute + 21*time.Second)},
 		"a byline": {`<h1>T</h1><div class="byline">By <a class="author x" href=/a>Ann <b>Bee</b></a> | May 6, 2024</div>` +
-			`<div class="post"><div class=author>ANN BEE</div></div>`, "Ann Bee", time.Time{}, time.Time{}},
+			`<div class="post"><div class=author>ANN BEE</div></div>`, "Ann Bee", day("2024-05-06"), time.Time{}},
 		"a property beside items": {`<p itemprop="author name">Von Ann&#160;Bee — The Paper</p><img class=author alt=x>`, "Ann Bee",
 			time.Time{}, time.Time{}},
 		"a byline that is more": {`<div class=author>By Ann on 6 May 2024</div><p class=byline>` + strings.Repeat("word ", 60) +
-			`</p><span class=author><script>var x="Bo"</script></span>`, "", time.Time{}, time.Time{}},
+			`</p><span class=author><script>var x="Bo"</script></span>`, "", day("2024-05-06"), time.Time{}},
+		"a name with figures": {`<a class=hnuser>pg77</a><a class=hnuser>Ann</a><b class=author>4 May</b>`, "pg77", time.Time{},
+			time.Time{}},
+		"XenForo": {`<b data-author=x>y</b><article class="message message--post" data-author="ann &amp; co"><a>ann</a></article>` +
+			`<li class=message data-author=bo>`, "ann & co", time.Time{}, time.Time{}},
+		"SMF": {`<div class=keyinfo><h5><a href=1>Cranes 2</a></h5><div>« <b>on:</b> May 03, 2016, 10:12:33 AM »</div></div>`,
+			"", day("2016-05-03").Add(10*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
+		"Pipermail": {"<H1>[Boats] Crane</H1>\n <B>Ann Bee</B> \n<A HREF=\"mailto:boats%40a.test\" TITLE=x>ann at a.test</A><BR>\n" +
+			"<I>Tue May  3 10:12:33 CEST 2016</I><P>", "Ann Bee",
+			day("2016-05-03").Add(8*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
+		"no letter": {"<H1>x</H1><b>Ann Bee</b><p><a href=mailto:a@a.test>a</a><i>3 May 2016</i>", "", time.Time{}, time.Time{}},
+		"public-inbox": {"<pre>Atom</pre><pre\nid=b>From: &#34;Ann Bee&#34; &lt;ann@a.test&gt;\nTo: b@a.test\nSubject: <a href=#r>x</a>\n" +
+			"Date: Tue, 3 May 2016 10:12:33 +0200\t[<a href=t>t</a>]\nMessage-ID: &lt;1@x&gt; (<a href=r>r</a>)\n\nFrom: Bo\nDate: 4 May 2016\n" +
+			"Message-ID: 2", "Ann Bee", day("2016-05-03").Add(8*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
+		"an example of a letter": {"<pre>From: Jo &lt;jo@a.test&gt;\nDate: Tue, 3 May 2016 10:12:33 +0200\n\ntext</pre>", "",
+			time.Time{}, time.Time{}},
+		"GitHub": {`<relative-time datetime="2022-02-03T00:00:00Z">Feb 3, 2022</relative-time>`, "", day("2022-02-03"),
+			time.Time{}},
 		"many authors":           {`<li><b class=author>Ann</b><li><b class=author>Bo</b>`, "", time.Time{}, time.Time{}},
 		"a link before a byline": {`<i class=author>Ann</i><a rel=author>Bo</a>`, "Bo", time.Time{}, time.Time{}},
 		"a noble name":           {ld(`{"@type":"Article","author":"von Trapp"}`), "von Trapp", time.Time{}, time.Time{}},
