@@ -25,6 +25,9 @@ type WantedOutput struct {
 	node string
 }
 
+// Node is the id of its node.
+func (o *WantedOutput) Node() string { return o.node }
+
 // Leaves reports whether it goes to another machine, or to another program.
 func (o *WantedOutput) Leaves() bool { return o.want.Leaves() }
 
