@@ -8,8 +8,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
-// Output is how far an output of a crawl is: a node of its pipeline that delivers records.
-type Output struct {
+// Delivered is how far an output of a crawl is: a node of its pipeline that delivers records.
+type Delivered struct {
 	Node  string `json:"node"`
 	Where string `json:"where"`
 	Rows  int64  `json:"rows"` // that were delivered

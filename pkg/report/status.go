@@ -79,7 +79,7 @@ type Status struct {
 	// Freshness is how fresh the pages of a continuous job are; nil: each URL is visited once.
 	Freshness *crawl.Freshness `json:"freshness,omitempty"`
 	// how far what the crawl delivers is; that of a directory
-	Outputs []Output `json:"outputs,omitempty"`
+	Outputs []Delivered `json:"outputs,omitempty"`
 	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
 	// asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
