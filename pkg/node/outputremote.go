@@ -29,7 +29,8 @@ type WantedOutput struct {
 func (o *WantedOutput) Node() string { return o.node }
 
 // AtRest tells how many rows it has, while no process writes it, and whether records up to an end are not delivered.
-func (o *WantedOutput) AtRest(ctx context.Context, notes deliver.Notes, end int64) (rows int64, behind bool, err error) {
+func (o *WantedOutput) AtRest(ctx context.Context, notes deliver.Notes, end int64) (rows int64, behind bool,
+	err error) {
 	return deliver.AtRest(ctx, notes, &o.Output, end)
 }
 

@@ -35,7 +35,8 @@ func outputsAtRest(s *local.Store) func(context.Context, *crawl.Job) ([]report.D
 // outputsOf tells how far they are in the process that runs the crawl.
 func outputsOf(states []node.OutputState) (all []report.Delivered) {
 	for _, s := range states {
-		all = append(all, report.Delivered{Node: s.Node, Where: s.Where, Rows: s.Figures.Rows, Error: s.Error, Since: s.Since})
+		all = append(all,
+			report.Delivered{Node: s.Node, Where: s.Where, Rows: s.Figures.Rows, Error: s.Error, Since: s.Since})
 	}
 	return all
 }
