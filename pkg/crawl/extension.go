@@ -132,7 +132,8 @@ func sumInto(to *uint64) extension {
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
 	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 ||
-		t.Text != "" || t.Sum != 0 || t.Restore || t.Copy || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" || t.more != ""
+		t.Text != "" || t.Sum != 0 || t.Restore || t.Copy || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" ||
+		t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -25,6 +25,15 @@ type WantedOutput struct {
 	node string
 }
 
+// Node is the id of its node.
+func (o *WantedOutput) Node() string { return o.node }
+
+// AtRest tells how many rows it has, while no process writes it, and whether records up to an end are not delivered.
+func (o *WantedOutput) AtRest(ctx context.Context, notes deliver.Notes, end int64) (rows int64, behind bool,
+	err error) {
+	return deliver.AtRest(ctx, notes, &o.Output, end)
+}
+
 // Leaves reports whether it goes to another machine, or to another program.
 func (o *WantedOutput) Leaves() bool { return o.want.Leaves() }
 

@@ -64,7 +64,9 @@ type Sources struct {
 	Spending crawl.Spending
 	// Revisits is what is remembered of pages between their visits; nil: each URL is visited once.
 	Revisits crawl.Revisits
-	Live     func() Moment // nil: the crawl does not run
+	// Outputs tells how far the outputs of a crawl are that does not run; nil: that is not told.
+	Outputs func(context.Context, *crawl.Job) ([]Delivered, error)
+	Live    func() Moment // nil: the crawl does not run
 }
 
 // Moment is what only the process that runs a crawl knows.
@@ -75,6 +77,7 @@ type Moment struct {
 	Rate     float64   // pages a second, lately
 	// Freshness is that of a continuous job; nil: not counted yet.
 	Freshness *crawl.Freshness
+	Outputs   []Delivered
 }
 
 // FrontierState is what a running crawl's frontier holds.

@@ -78,6 +78,8 @@ type Status struct {
 	Render *Rendering `json:"render,omitempty"`
 	// Freshness is how fresh the pages of a continuous job are; nil: each URL is visited once.
 	Freshness *crawl.Freshness `json:"freshness,omitempty"`
+	// how far what the crawl delivers is; that of a directory
+	Outputs []Delivered `json:"outputs,omitempty"`
 	// Reasons tells outcomes and exclusions apart by verdict and reason, the most frequent first; only where they were
 	// asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
@@ -128,7 +130,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 	}
 	if c.src.Live != nil {
 		s.live(c.src.Live())
-	} else if err := c.stopped(ctx, s, now.job); err != nil {
+	} else if err := errors.Join(c.stopped(ctx, s, now.job), c.deliveries(ctx, s, now.job)); err != nil {
 		return nil, fmt.Errorf("status of %s: %w", c.src.Dir, err)
 	}
 	s.Files, err = outputs(c.src.Dir)
@@ -137,6 +139,7 @@ func (c *Crawl) Status(ctx context.Context) (*Status, error) {
 
 func (s *Status) live(m Moment) {
 	s.State, s.Started, s.Rate, s.Freshness = StateRunning, m.Started, m.Rate, m.Freshness
+	s.Outputs = m.Outputs
 	if m.Paused {
 		s.State = StatePaused
 	}

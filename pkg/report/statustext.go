@@ -39,6 +39,7 @@ func (s *Status) WriteText(w io.Writer) error {
 	}
 	s.writeOutcomes(line)
 	line("dead letters", "%s", deadText(s.DeadLetters, "whirlpool replay --list"))
+	s.writeOutputs(line)
 	for i, f := range s.Files {
 		name := ""
 		if i == 0 {

@@ -149,17 +149,19 @@ func (v *view) end(e crawlEnd) {
 	v.screen.clear()
 	switch {
 	case e.bound != "":
-		fmt.Fprintf(v.screen, "ended by %s: %d pages in %v (%.1f/s); the same command with a greater bound resumes it\n",
-			e.bound, e.records, took.Round(time.Millisecond), v.rate.Overall(e.records, took))
+		fmt.Fprintf(v.screen, "ended by %s: %s in %v (%.1f/s); the same command with a greater bound resumes it\n",
+			e.bound, plural(e.records, "page"), took.Round(time.Millisecond), v.rate.Overall(e.records, took))
 	case e.finished:
-		fmt.Fprintf(v.screen, "done: %d pages in %v (%.1f/s)\n", e.records, took.Round(time.Millisecond),
+		fmt.Fprintf(v.screen, "done: %s in %v (%.1f/s)\n", plural(e.records, "page"), took.Round(time.Millisecond),
 			v.rate.Overall(e.records, took))
 	case e.until:
-		fmt.Fprintf(v.screen, "ended by --until: %d pages are kept; the same command resumes the crawl\n", e.records)
+		fmt.Fprintf(v.screen, "ended by --until, with %s; the same command resumes the crawl\n",
+			plural(e.records, "page"))
 	case v.stream || v.temporary:
-		fmt.Fprintf(v.screen, "stopped at %d pages; nothing is kept, so it cannot be resumed\n", e.records)
+		fmt.Fprintf(v.screen, "stopped at %s; nothing is kept, so it cannot be resumed\n",
+			plural(e.records, "page"))
 	default:
-		fmt.Fprintf(v.screen, "stopped at %d pages; the same command resumes the crawl\n", e.records)
+		fmt.Fprintf(v.screen, "stopped at %s; the same command resumes the crawl\n", plural(e.records, "page"))
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
 	if e.seeds != "" {
@@ -201,10 +203,14 @@ func (e *crawlEnd) urls() string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("0 URLs; %d left out", excluded(t))
 	}
-	text := fmt.Sprintf("%d URLs, robots.txt and sitemaps among them: %s; %d left out", t.Claimed,
+	text := fmt.Sprintf("%s, robots.txt and sitemaps among them: %s; %d left out", plural(t.Claimed, "URL"),
 		strings.Join(parts, ", "), excluded(t))
 	if unkept := t.Pages - e.records; unkept > 0 {
-		text += fmt.Sprintf("; %d pages are not stored: they say noindex, or crawl.log has the reason", unkept)
+		is := "are not stored: they say"
+		if unkept == 1 {
+			is = "is not stored: it says"
+		}
+		text += fmt.Sprintf("; %s %s noindex, or crawl.log has the reason", plural(unkept, "page"), is)
 	}
 	return text
 }

@@ -46,7 +46,7 @@ func TestAJobIsDeletedInMidCrawlAndBegunAnew(t *testing.T) {
 		"-1", "--delay", "0s", "--max-depth", "3")
 	begun := time.Now()
 	if !strings.Contains(text, "job again deleted: ") || !strings.Contains(text, "rows of urls") ||
-		!strings.Contains(text, "1 seeds queued") {
+		!strings.Contains(text, "1 seed queued") {
 		t.Errorf("seed --fresh says %q", text)
 	}
 	c.awaitPages("again", 85)

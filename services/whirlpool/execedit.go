@@ -145,7 +145,11 @@ id, keep_params and near_duplicate cannot change.`,
 		if err != nil {
 			return err
 		}
-		return tellRevised(cmd.OutOrStdout(), revised)
+		err = tellRevised(cmd.OutOrStdout(), revised)
+		if err == nil && r.Resume && !r.DryRun && len(revised.Changes) == 0 {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "it is not resumed: `whirlpool exec resume %s` resumes it as it is\n", id)
+		}
+		return err
 	})
 }
 

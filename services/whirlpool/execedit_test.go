@@ -32,6 +32,10 @@ func TestEditsOfAnExecutionAreListedAndTakenBack(t *testing.T) {
 	if out := run("exec", "watch", "fruit-1"); !strings.Contains(out, "3 pages") {
 		t.Errorf("the execution went on:\n%s", out)
 	}
+	if out := run("exec", "edit", "fruit-1", "--set", "exclude=", "--resume"); !strings.Contains(out,
+		"nothing changes; it is at revision 2\nit is not resumed: `whirlpool exec resume fruit-1`") {
+		t.Errorf("the edit that changes nothing says\n%s", out)
+	}
 	if out := run("exec", "revisions", "fruit-1"); !strings.Contains(out, "with b") ||
 		!strings.Contains(out, "superseded") {
 		t.Errorf("revisions:\n%s", out)

@@ -148,7 +148,7 @@ func (f *exportFlags) run(cmd *cobra.Command, args []string, rules []crawl.SiteR
 	}
 	n, err := exportTo(cmd.Context(), args[0], in, opt)
 	if err == nil {
-		cmd.PrintErrf("%d pages written to %s\n", n, args[0])
+		cmd.PrintErrf("%s written to %s\n", plural(n, "page"), args[0])
 	}
 	return err
 }

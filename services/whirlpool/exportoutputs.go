@@ -71,7 +71,7 @@ func writeOutputs(cmd *cobra.Command, job *crawl.Job, dir string, pages func() i
 		if !o.Leaves() {
 			where = filepath.Join(dir, o.File)
 		}
-		cmd.PrintErrf("%d pages written to %s\n", n, where)
+		cmd.PrintErrf("%s written to %s\n", plural(n, "page"), where)
 		if faults > 0 {
 			cmd.PrintErrf("the condition of %s failed for %d records, which are not written to it\n", o.Where(), faults)
 		}

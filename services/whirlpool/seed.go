@@ -97,8 +97,8 @@ func tellSubmitted(w io.Writer, s *control.Submitted) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "job %s: %d seeds queued; `whirlpool status --cluster --job %s` says how far it is\n", id,
-		queued, id)
+	_, err := fmt.Fprintf(w, "job %s: %s queued; `whirlpool status --cluster --job %s` says how far it is\n", id,
+		plural(queued, "seed"), id)
 	if err == nil && s.Job.Pipeline.Delivers() {
 		_, err = fmt.Fprintf(w, "job %s has outputs: `whirlpool export --cluster --job %s --outputs DIR` writes them, at "+
 			"any time\n", id, id)

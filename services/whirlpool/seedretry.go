@@ -39,8 +39,8 @@ func (r *retryFlag) run(cmd *cobra.Command, s control.Service, id crawl.JobID, c
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(),
-		"job %s: %d URLs queued again that ended as %s; `whirlpool status --cluster --job %s` says how far it is\n",
-		done.Job, done.Queued, strings.Join(r.words, ", "), done.Job)
+		"job %s: %s queued again that ended as %s; `whirlpool status --cluster --job %s` says how far it is\n",
+		done.Job, plural(done.Queued, "URL"), strings.Join(r.words, ", "), done.Job)
 	return err
 }
 

@@ -114,7 +114,8 @@ func openStopped(ctx context.Context, dir string, store *local.Store) (*Director
 func sources(s *local.Store, job *crawl.Job, dir string) report.Sources {
 	return report.Sources{Dir: dir, Job: job, Jobs: s.Jobs(), Left: s.URLs(), Ledger: s.URLs(), Hosts: s.Hosts(),
 		Robots: s.Hosts(), Log: s.AttemptLog(), Queues: s.Queues(), Pages: s.Pages(), Journal: s.Journal(),
-		Dead: s.DeadLetters(), Auditor: s, Templates: s.RenderStats(), Spending: s.Spending(), Revisits: s.Revisits()}
+		Dead: s.DeadLetters(), Auditor: s, Templates: s.RenderStats(), Spending: s.Spending(), Revisits: s.Revisits(),
+		Outputs: outputsAtRest(s)}
 }
 
 // OpenToRepair opens the directory of a crawl that does not run, also where its files do not fit together.

@@ -96,5 +96,6 @@ func (m *monitor) moment() report.Moment {
 	if fresh, ok := m.l.Frontier().Freshness(m.l.Job.ID); ok {
 		moment.Freshness = &fresh
 	}
+	moment.Outputs = outputsOf(m.l.Outputs(m.l.Job.ID))
 	return moment
 }

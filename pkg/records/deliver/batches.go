@@ -22,6 +22,7 @@ type Batches struct {
 	rows  *export.Rows
 	ready bool // the receiver has what is noted
 	ended bool // and knows that it is all
+	most  int  // rows of a batch that the receiver did not find too large; 0: none was
 }
 
 func openBatches(ctx context.Context, p progress) (*Batches, error) {
@@ -96,10 +97,22 @@ func (w *Batches) step(ctx context.Context) error {
 		}
 		w.ended = false
 		if err := w.o.To.Receiver.Take(ctx, &b); err != nil {
-			return err
+			return w.halved(ctx, len(b.Rows), err)
 		}
 	}
 	return w.put(ctx, next)
+}
+
+// halved has batches be smaller after one that was too large. That one is not sent again: nothing of it was taken.
+func (w *Batches) halved(ctx context.Context, rows int, err error) error {
+	if !errors.Is(err, ErrTooLarge) || rows < 2 {
+		return err
+	}
+	w.most = rows / 2
+	if err := w.intend(ctx, 0); err != nil {
+		return err
+	}
+	return w.step(ctx)
 }
 
 // fill makes the rows of the next records.
@@ -107,6 +120,9 @@ func (w *Batches) fill(ctx context.Context, b *Batch, next *mark) error {
 	rows, limit := w.o.To.Rows, w.o.To.Bytes
 	if rows <= 0 {
 		rows = batchRows
+	}
+	if w.most > 0 {
+		rows = min(rows, w.most)
 	}
 	if limit <= 0 {
 		limit = batchBytes

@@ -86,6 +86,16 @@ func stored(ctx context.Context, notes Notes, name string) (n note, found bool, 
 	return n, found, err
 }
 
+// AtRest tells how far an output is that nobody writes: its rows, and whether records up to an end are not delivered.
+func AtRest(ctx context.Context, notes Notes, o *Output, end int64) (rows int64, behind bool, err error) {
+	n, found, err := stored(ctx, notes, o.Note)
+	if err != nil || !found || len(n.Marks) == 0 || n.Settings != o.Settings {
+		return 0, end > 0, err
+	}
+	at := n.Marks[len(n.Marks)-1]
+	return at.Rows, at.In < end, nil
+}
+
 // put notes a place that the file has reached.
 func (w *progress) put(ctx context.Context, m mark) error {
 	return w.keep(ctx, thinned(append(slices.Clone(w.marks), m)))

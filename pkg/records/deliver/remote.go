@@ -70,6 +70,10 @@ type Row struct {
 // errLost says that a place has lost what it had.
 var errLost = errors.New("what was delivered is not there any more: all is delivered again")
 
+// ErrTooLarge is the error of a receiver that has taken nothing of a batch, as it is too large. Smaller ones are tried,
+// down to a row.
+var ErrTooLarge = errors.New("a batch is too large")
+
 // ErrOther says that a place has what another crawl delivered.
 var ErrOther = errors.New("another crawl has delivered there: name another place, remove what is there, or say " +
 	"`replace: true`")

@@ -2,9 +2,13 @@ package deliver_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/deliver"
+	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/delivertest"
 )
 
@@ -88,6 +92,51 @@ func (t *tableOf) Wipe(testing.TB) bool {
 func TestBatches(t *testing.T) {
 	delivertest.Suite(t, delivertest.Options{Seeds: 10},
 		func(*testing.T) delivertest.Place { return &tableOf{rows: map[int64]string{}} })
+}
+
+// smallOf takes so many rows at once, and at most.
+type smallOf struct {
+	*receiverOf
+	most int
+	got  []int
+}
+
+func (r *smallOf) Same() bool { return true }
+
+func (r *smallOf) Take(ctx context.Context, b *deliver.Batch) error {
+	if r.got = append(r.got, len(b.Rows)); len(b.Rows) > r.most {
+		return deliver.ErrTooLarge
+	}
+	return r.receiverOf.Take(ctx, b)
+}
+
+// What is too large for a receiver is sent in smaller batches, and what is not small enough as one row stays.
+func TestBatchesThatAreTooLarge(t *testing.T) {
+	l, n := &lines{}, &notes{by: map[string][]byte{}}
+	for i := range 20 {
+		l.all = append(l.all, line(t, i, "title")...)
+	}
+	small := &smallOf{receiverOf: &receiverOf{t: &tableOf{rows: map[int64]string{}}}}
+	o := deliver.Output{Note: "output x", Settings: "1", Options: export.Options{Format: export.JSONL},
+		To: &deliver.Remote{Receiver: small, Where: "small", Rows: 10}}
+	w, err := deliver.Open(t.Context(), n, l, o, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Step(t.Context()); !errors.Is(err, deliver.ErrTooLarge) || !slices.Equal(small.got, []int{10, 5, 2, 1}) {
+		t.Errorf("batches of %v: %v", small.got, err)
+	}
+	small.most = 4
+	if rows, behind, err := deliver.AtRest(t.Context(), n, &o, l.Length()); rows != 0 || !behind || err != nil {
+		t.Errorf("at rest: %d rows, behind %v, %v", rows, behind, err)
+	}
+	w = drain(t, n, l, o) // by another process
+	if !w.Place().Whole || len(small.t.rows) != 20 {
+		t.Errorf("%d rows of 20 came, in batches of %v", len(small.t.rows), small.got)
+	}
+	if rows, behind, err := deliver.AtRest(t.Context(), n, &o, l.Length()); rows != 20 || behind || err != nil {
+		t.Errorf("at rest: %d rows, behind %v, %v", rows, behind, err)
+	}
 }
 
 // The control: a receiver that keeps what was taken back is noticed.

@@ -266,7 +266,8 @@ func TestFieldTypes(t *testing.T) {
 
 func TestEveryColumnIsAKeyOfTheRecord(t *testing.T) {
 	r := records(t)[0]
-	r.GoneAt, r.WithdrawnAt, r.MovedTo, r.Versions = r.FetchedAt, r.FetchedAt, r.URL, []crawl.PageVersion{{FetchedAt: r.FetchedAt}}
+	r.GoneAt, r.WithdrawnAt, r.MovedTo = r.FetchedAt, r.FetchedAt, r.URL
+	r.Versions = []crawl.PageVersion{{FetchedAt: r.FetchedAt}}
 	in := jsonl.AppendRecord(nil, r)
 	for _, c := range export.Columns() {
 		if c == "similarity" { // of copies

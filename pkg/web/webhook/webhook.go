@@ -32,6 +32,9 @@ const (
 // ErrGone is the error of a receiver that says that it is gone for good (410).
 var ErrGone = errors.New("the receiver answered 410: it is gone for good")
 
+// ErrTooLarge is the error of a receiver that takes nothing as large (413).
+var ErrTooLarge = errors.New("the receiver answered 413: it takes nothing as large")
+
 // ErrAddress is the error of an address that is none.
 var ErrAddress = errors.New("the address of the webhook is none of http or https")
 
@@ -127,6 +130,8 @@ func judged(resp *http.Response) (string, error) {
 		return text, nil
 	case resp.StatusCode == http.StatusGone:
 		return text, ErrGone
+	case resp.StatusCode == http.StatusRequestEntityTooLarge:
+		return text, ErrTooLarge
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return text, fmt.Errorf("the receiver answered %d: redirects are not followed, name the last address",
 			resp.StatusCode)

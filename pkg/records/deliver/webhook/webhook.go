@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -69,6 +70,9 @@ func (r *Receiver) Take(ctx context.Context, b *deliver.Batch) error {
 	answer, err := webhook.Post(ctx, r.client, r.opt.URL,
 		&webhook.Message{ID: id, Content: content, Secrets: r.opt.Secrets,
 			Agent: "Whirlpool/" + crawl.Version, Now: time.Now()})
+	if errors.Is(err, webhook.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", deliver.ErrTooLarge, err)
+	}
 	if err != nil && answer != "" {
 		err = fmt.Errorf("%w: %.200q", err, answer)
 	}
