@@ -132,6 +132,13 @@ async function astray(page, context, srv, check) {
   await until("that the server is away", () => page.getByText("Whirlpool does not answer.").isVisible());
   await context.unroute("**/*");
   await until("the page, when the server is back", () => page.getByRole("heading", { level: 1, name: "Rule tester" }).isVisible());
+  await load(page, srv, "#/plugins"); // it has no stream
+  await until("the plug-ins", () => page.getByRole("heading", { name: "Of the program" }).isVisible());
+  await context.route("**/api/v1/settings*", (r) => r.abort());
+  await page.evaluate(() => void (location.hash = "#/settings"));
+  await until("that the server is away", () => page.getByText("Whirlpool does not answer").isVisible());
+  await context.unroute("**/api/v1/settings*");
+  await until("the settings, when the server is back", () => page.getByText("max_running", { exact: true }).first().isVisible());
   await context.clearCookies();
   await load(page, srv, "#/");
   await page.getByLabel("Or paste the link here").fill("token=100%");

@@ -84,7 +84,7 @@ export default function Records({ x }: { x: Execution }) {
   };
   return (
     <section>
-      <div className="bar">
+      <div className="bar" style={{ alignItems: "start" }}>
         <Search name="q" label="Search the records" hint='Words, "a phrase", word*, -not' />
         <Export x={x} query={query} />
       </div>
