@@ -17,8 +17,8 @@ const schemaMark = 0x57507378
 //	requests  where in crawl.log the requests to a host stand
 //	cells     how many pages a host has in a depth and a state; its robots.txt and sitemaps are none
 //	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth
-//	          and the state; p: the same of those in cells); how many records a language (L), type (T), status (S), what they are to others (C), or
-//	          a field (F)
+//	          and the state; p: the same of those in cells); how many records a language (L), type (T), status (S), what
+//	          they are to others (C), or a field (F)
 //	records   what lists show of a record, and where it is in the file
 //	vals      values of site fields
 //	valcounts how many records have a value
