@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Access struct {
 	Hosts   []string // that a request may be for, with their ports
 	NoAuth  bool     // everybody is an admin; for loopback addresses only
 	Secure  bool     // browsers reach it by https: cookies are for that alone
+	Mark    string   // tells its cookies from those of others behind the same proxy; empty: the port in URL does
 	Version string
 }
 
@@ -157,13 +159,18 @@ func (g *guard) cookie(value string, age int) *http.Cookie {
 		Secure: g.s.Access.Secure, SameSite: http.SameSiteStrictMode}
 }
 
-// cookieName has the port in it: browsers do not tell the ports of a host apart.
+// cookieName has the port in it: browsers do not tell the ports of a host apart, and so whoever signs in at one server
+// would be signed out of the other.
 func (g *guard) cookieName() string {
-	if g.s.Access.Secure {
-		return "__Host-whirlpool"
+	a := g.s.Access
+	if !a.Secure {
+		return "whirlpool-" + strings.Trim(a.URL[strings.LastIndexByte(a.URL, ':')+1:], "/")
 	}
-	port := g.s.Access.URL[strings.LastIndexByte(g.s.Access.URL, ':')+1:]
-	return "whirlpool-" + strings.Trim(port, "/")
+	mark := a.Mark
+	if u, err := url.Parse(a.URL); err == nil && mark == "" {
+		mark = u.Port()
+	}
+	return strings.TrimSuffix("__Host-whirlpool-"+mark, "-")
 }
 
 func (g *guard) store(ctx context.Context, hash string, v session) error {

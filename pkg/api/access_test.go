@@ -175,3 +175,28 @@ func TestAKeyIsShownOnceAndCanBeRevoked(t *testing.T) {
 		t.Errorf("a revoked key: %d", gone.status)
 	}
 }
+
+// Browsers send the cookies of one port to all ports of a host: servers that are told apart by their ports alone, or by
+// paths of a proxy, have cookies of their own.
+func TestServersOfOneHostHaveCookiesOfTheirOwn(t *testing.T) {
+	seen := map[string]string{}
+	for name, a := range map[string]Access{
+		"http":               {URL: "http://127.0.0.1:8711"},
+		"another port":       {URL: "http://127.0.0.1:8712"},
+		"https":              {URL: "https://crawl.example.org:8711", Secure: true},
+		"https, other port":  {URL: "https://crawl.example.org:8712", Secure: true},
+		"a proxy":            {URL: "https://crawl.example.org", Secure: true, Mark: "9001"},
+		"the same proxy":     {URL: "https://crawl.example.org", Secure: true, Mark: "9002"},
+		"a cluster, by name": {URL: "https://crawl.example.org", Secure: true},
+	} {
+		g := &guard{s: &Server{Deps: Deps{Access: a}}}
+		cookie := g.cookie("secret", 60)
+		if other, taken := seen[cookie.Name]; taken || cookie.String() == "" {
+			t.Errorf("%s and %s have the cookie %q", name, other, cookie)
+		}
+		if a.Secure != strings.HasPrefix(cookie.Name, "__Host-whirlpool") {
+			t.Errorf("%s: %s", name, cookie)
+		}
+		seen[cookie.Name] = name
+	}
+}

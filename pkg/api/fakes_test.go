@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -275,7 +277,10 @@ func (fakeCrawls) AskAgent(_ context.Context, id string, _ AgentWish) error {
 	}
 	return nil
 }
-func (fakeCrawls) Pages(context.Context, crawl.JobID) (io.ReadCloser, error) {
+func (c fakeCrawls) Pages(context.Context, crawl.JobID) (io.ReadCloser, error) {
+	if f, err := os.Open(filepath.Join(c.dir, "pages.jsonl")); err == nil {
+		return f, nil
+	}
 	return io.NopCloser(strings.NewReader("")), nil
 }
 

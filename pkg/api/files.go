@@ -38,7 +38,7 @@ func (s *Server) fileRoutes() {
 		text: "A file, whole or a range, as an attachment"}, s.getFile)
 	add(s, route{method: http.MethodGet, path: "/executions/{ex}/export", id: "exportRecords", role: Viewer, stream: true,
 		media: attachment,
-		text:  "Records as CSV, JSON Lines or Parquet, as an attachment"}, s.export)
+		text:  "Records as CSV, JSON Lines or Parquet, as an attachment: all, or those that a filter picks"}, s.export)
 }
 
 // dir is the directory of an execution that there is.
@@ -133,6 +133,7 @@ func attach(w http.ResponseWriter, name, contentType string) {
 
 type exportIn struct {
 	ExecutionPath
+	Picking
 	Format    string   `query:"format" enum:"csv,jsonl,parquet" default:"csv"`
 	Columns   []string `query:"columns" maxItems:"200" doc:"in their order; field.NAME is a site field; none: all"`
 	Originals bool     `query:"originals" doc:"leave out copies of other pages"`
@@ -144,8 +145,8 @@ func (s *Server) export(ctx context.Context, in *exportIn) (*huma.StreamResponse
 		return nil, err
 	}
 	opt := export.Options{Format: export.Format(in.Format), Columns: in.Columns}
-	if in.Originals {
-		opt.Keep = export.Originals
+	if opt.Keep, err = s.keep(ctx, e.ID, in); err != nil {
+		return nil, err
 	}
 	if err := s.fieldsOf(ctx, e.ID, &opt); err != nil {
 		return nil, err
@@ -166,6 +167,20 @@ func (s *Server) export(ctx context.Context, in *exportIn) (*huma.StreamResponse
 			panic(http.ErrAbortHandler) // the head is sent: only a cut connection says that it is not whole
 		}
 	}), nil
+}
+
+// keep says which records are exported; nil: all.
+func (s *Server) keep(ctx context.Context, id crawl.JobID, in *exportIn) (func(*crawl.Record) bool, error) {
+	switch {
+	case !in.all():
+		if in.Originals && in.Duplicates == "" {
+			in.Duplicates = "none"
+		}
+		return s.Explore.Picked(ctx, id, in.filter())
+	case in.Originals:
+		return export.Originals, nil
+	}
+	return nil, nil
 }
 
 // fieldsOf finds the site fields that become columns. It reads all pages.

@@ -9,11 +9,9 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
 )
 
-type recordsIn struct {
-	ExecutionPath
-	Paged
+// Picking says which records are asked for.
+type Picking struct {
 	Query      string    `query:"q" maxLength:"1000" doc:"words of title, text and URL; \"a phrase\"; word*; -word; one OR two; title:word, text:word, url:word"`
-	Sort       string    `query:"sort" enum:"best,newest" doc:"none: best where words are searched for, else newest"`
 	Since      time.Time `query:"since" doc:"fetched then or later"`
 	Until      time.Time `query:"until" doc:"fetched before then"`
 	Lang       string    `query:"lang" maxLength:"20" doc:"with its regions: en is also en-GB"`
@@ -22,8 +20,31 @@ type recordsIn struct {
 	Host       string    `query:"host" maxLength:"300"`
 	Duplicates string    `query:"duplicates" enum:"only,exact,near,none" doc:"none: originals alone"`
 	Fields     []string  `query:"field" maxItems:"10" doc:"NAME=value, or NAME: the record has the site field"`
-	Columns    []string  `query:"columns" maxItems:"20" doc:"site fields whose values are given with each record"`
-	Facets     bool      `query:"facets" doc:"count what else could be asked for"`
+}
+
+func (p *Picking) filter() explore.RecordFilter {
+	f := explore.RecordFilter{Query: p.Query, Since: p.Since, Until: p.Until, Lang: p.Lang, Type: p.Type,
+		Status: p.Status, Host: p.Host, Duplicates: p.Duplicates, Fields: map[string]string{}}
+	for _, field := range p.Fields {
+		name, value, _ := strings.Cut(field, "=")
+		f.Fields[name] = value
+	}
+	return f
+}
+
+// all reports whether nothing is asked for, which is every record.
+func (p *Picking) all() bool {
+	return p.Query == "" && p.Since.IsZero() && p.Until.IsZero() && p.Lang == "" && p.Type == "" && p.Status == 0 &&
+		p.Host == "" && p.Duplicates == "" && len(p.Fields) == 0
+}
+
+type recordsIn struct {
+	ExecutionPath
+	Paged
+	Picking
+	Sort    string   `query:"sort" enum:"best,newest" doc:"none: best where words are searched for, else newest"`
+	Columns []string `query:"columns" maxItems:"20" doc:"site fields whose values are given with each record"`
+	Facets  bool     `query:"facets" doc:"count what else could be asked for"`
 }
 
 // RecordPath names a record of an execution.
@@ -69,13 +90,8 @@ func (s *Server) listRecords(ctx context.Context, in *recordsIn) (*body[explore.
 	if err != nil {
 		return nil, err
 	}
-	f := explore.RecordFilter{Query: in.Query, Sort: in.Sort, Since: in.Since, Until: in.Until, Lang: in.Lang,
-		Type: in.Type, Status: in.Status, Host: in.Host, Duplicates: in.Duplicates, Columns: in.Columns,
-		Facets: in.Facets, Fields: map[string]string{}}
-	for _, field := range in.Fields {
-		name, value, _ := strings.Cut(field, "=")
-		f.Fields[name] = value
-	}
+	f := in.filter()
+	f.Sort, f.Columns, f.Facets = in.Sort, in.Columns, in.Facets
 	l, err := s.Explore.Records(ctx, in.job(), f, p)
 	if err != nil {
 		return nil, err

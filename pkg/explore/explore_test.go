@@ -187,6 +187,9 @@ func TestRecords(t *testing.T) {
 		if err != nil || len(l.Items) != c.want {
 			t.Errorf("%s: %d records, %v, want %d", c.name, len(l.Items), err, c.want)
 		}
+		if n := picked(t, x, "s-1", c.f); n != c.want {
+			t.Errorf("%s: an export has %d records, want %d", c.name, n, c.want)
+		}
 	}
 	w.pages("s-1", record("https://a.test/blocks", "Blocks", "objects", func(r *crawl.Record) {
 		r.Fields = []crawl.Field{{Name: "offers", Value: []any{map[string]any{"pay": 1.5}, map[string]any{"pay": 2.5}}}}
@@ -209,6 +212,25 @@ func TestRecords(t *testing.T) {
 	if f := l.Facets; f.Of != 1 || f.Langs[0] != (Count{"en", 1}) || len(f.Fields) != 2 {
 		t.Errorf("facets %+v", f)
 	}
+}
+
+// picked counts the records of an execution that an export with the filter has.
+func picked(t *testing.T, x *Explorer, id crawl.JobID, f RecordFilter) (n int) {
+	t.Helper()
+	picks, err := x.Picked(t.Context(), id, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := x.Records(t.Context(), id, RecordFilter{}, Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all.Items {
+		if picks(&crawl.Record{URL: u(r.URL)}) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestRecordAndItsCopies(t *testing.T) {
@@ -274,6 +296,13 @@ func TestChainAndWhirl(t *testing.T) {
 	s, err := x.Whirl(t.Context(), "s-1")
 	if err != nil || len(s.Sectors) != 3 || s.Sectors[0].Host != "c.test" || s.Sectors[0].Queued != 40 || s.Depths != 4 {
 		t.Errorf("%+v, %v", s, err)
+	}
+	var done, failed int64 // robots.txt is no page
+	for _, c := range s.Cells {
+		done, failed = done+c.Done, failed+c.Failed
+	}
+	if done != 11 || s.Sectors[1].Host != "a.test" || s.Sectors[1].Done+s.Sectors[2].Done != done+failed {
+		t.Errorf("%d done, %d failed: %+v", done, failed, s)
 	}
 	n, err := x.TaskCounts(t.Context(), "s-1")
 	if err != nil || n.States[0] != (Count{Done, 12}) || len(n.Depths) != 4 || n.Depths[3].Queued != 40 {

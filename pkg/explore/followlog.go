@@ -49,6 +49,7 @@ type entry struct {
 	id       int64 // 0: the index does not have it yet
 	old      cellKey
 	oldCount [3]int64 // verdict, reason and status that were counted for it
+	oldKind  crawl.Kind
 	hash     int64
 	off      int64
 	host     int64
@@ -97,7 +98,7 @@ func (x *index) forgetLog(ctx context.Context) error {
 	x.hostIDs = map[string]int64{}
 	err := x.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM urls; DELETE FROM requests; DELETE FROM earlier; DELETE FROM cells; "+
-			"DELETE FROM counts WHERE what IN ('v', 'r', 's', 'd'); UPDATE hosts SET requests=0, pages=0, bytes=0, c2=0, "+
+			"DELETE FROM counts WHERE what IN ('v', 'r', 's', 'd', 'p'); UPDATE hosts SET requests=0, pages=0, bytes=0, c2=0, "+
 			"c3=0, c4=0, c5=0, none=0, done=0, failed=0, excluded=0, depth=0, last=0, p50=0, p95=0, hist=NULL"); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ type hostDelta struct {
 	requests, pages, bytes int64
 	classes                [6]int64 // 2 to 5: answers of that class; 0: none
 	states                 [len(stateNames)]int64
+	done                   int64 // pages that are done or have failed
 	depth                  int
 	last                   int64
 	hist                   histogram
@@ -108,7 +109,7 @@ func (b *logBatchState) writeHosts(ctx context.Context) error {
 		}
 		h.hist.merge(hist)
 		_, err := update.ExecContext(ctx, h.requests, h.pages, h.bytes, h.classes[2], h.classes[3], h.classes[4],
-			h.classes[5], h.classes[0], h.states[stateDone], h.states[stateFailed]+h.states[stateTimedOut],
+			h.classes[5], h.classes[0], h.done, h.states[stateFailed]+h.states[stateTimedOut],
 			h.states[stateExcluded], h.depth, h.last, h.hist.quantile(0.5), h.hist.quantile(0.95), h.hist.encode(), id)
 		if err != nil {
 			return err

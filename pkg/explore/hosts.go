@@ -124,7 +124,7 @@ const hostColumns = "key, requests, pages, bytes, c2, c3, c4, c5, none, failed, 
 // indexedHosts are the hosts as the index knows them. Nobody changes them.
 type indexedHosts struct {
 	list  []Host
-	done  []int64          // URLs of each that are done or have failed
+	done  []int64          // pages of each that are done or have failed
 	at    map[string]int   // where in list a host is, by its key
 	names map[int64]string // keys by the hosts' numbers
 	ids   map[string]int64
@@ -141,7 +141,7 @@ func (x *index) readHosts(ctx context.Context) (*indexedHosts, error) {
 			var id, done int64
 			h, err := scanHost(func(into ...any) error { return scan(append(into, &id, &done)...) })
 			all.at[h.Key], all.names[id], all.ids[h.Key] = len(all.list), h.Key, id
-			all.list, all.done = append(all.list, h), append(all.done, done+h.Failed)
+			all.list, all.done = append(all.list, h), append(all.done, done)
 			return err
 		})
 	return all, err

@@ -1,7 +1,7 @@
 package explore
 
 // schemaVersion is that of the tables. An index of another version is deleted and made again.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // schemaMark tells our indexes from other SQLite files: "WPsx" as application_id.
 const schemaMark = 0x57507378
@@ -15,10 +15,10 @@ const schemaMark = 0x57507378
 //	urls      the last line of crawl.log of each URL; ids are in the order in which URLs were first seen
 //	earlier   where in crawl.log the lines of a URL stand that are not its last
 //	requests  where in crawl.log the requests to a host stand
-//	cells     how many URLs a host has in a depth and a state
+//	cells     how many pages a host has in a depth and a state; its robots.txt and sitemaps are none
 //	counts    how many URLs have a verdict (v), reason (r), status (s), or depth and state (d: sixteen times the depth
-//	          and the state); how many records a language (L), type (T), status (S), what they are to others (C), or
-//	          a field (F)
+//	          and the state; p: the same of those in cells); how many records a language (L), type (T), status (S), what
+//	          they are to others (C), or a field (F)
 //	records   what lists show of a record, and where it is in the file
 //	vals      values of site fields
 //	valcounts how many records have a value

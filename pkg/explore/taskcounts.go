@@ -15,7 +15,7 @@ func (x *Explorer) TaskCounts(ctx context.Context, id crawl.JobID) (*TaskCounts,
 		return nil, err
 	}
 	c := &TaskCounts{Index: ix.Index(), States: []Count{}, Verdicts: []Count{}, Reasons: []Count{}, Statuses: []Count{}}
-	cells, err := ix.depthsAndStates(ctx)
+	cells, err := ix.depthsAndStates(ctx, "d")
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ type cell struct {
 	n int64
 }
 
-// depthsAndStates returns the cells of all hosts together.
-func (x *index) depthsAndStates(ctx context.Context) (list []cell, err error) {
-	err = each(ctx, x.read, "SELECT value, n FROM counts WHERE what = 'd' AND n > 0", nil,
+// depthsAndStates returns the cells of all hosts together: of all URLs (d), or of pages alone (p).
+func (x *index) depthsAndStates(ctx context.Context, what string) (list []cell, err error) {
+	err = each(ctx, x.read, "SELECT value, n FROM counts WHERE what = ? AND n > 0", []any{what},
 		func(scan func(...any) error) error {
 			var c cell
 			var value int

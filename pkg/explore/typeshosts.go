@@ -78,7 +78,8 @@ type Request struct {
 	Gap   string  `json:"gap,omitempty"`
 }
 
-// Whirl is the shape of an execution: rings are depths, sectors are hosts.
+// Whirl is the shape of an execution: rings are depths, sectors are hosts. Files that were asked for beside the pages,
+// robots.txt and sitemaps, are not in it.
 type Whirl struct {
 	Depths  int      `json:"depths"`  // rings; the last holds all that lies deeper
 	Sectors []Sector `json:"sectors"` // the largest hosts first; the last one may stand for all others

@@ -140,6 +140,8 @@ type Reader interface {
 	Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Page) (*List[Host], error)
 	Host(ctx context.Context, id crawl.JobID, key string) (*HostStory, error)
 	Records(ctx context.Context, id crawl.JobID, f RecordFilter, p Page) (*Records, error)
+	// Picked tells of each record whether the filter picks it, by what is indexed now.
+	Picked(ctx context.Context, id crawl.JobID, f RecordFilter) (func(*crawl.Record) bool, error)
 	// Record finds one by its key or URL.
 	Record(ctx context.Context, id crawl.JobID, key string) (*RecordWhole, error)
 	// RecordRules applies the rules of the job, or those given, to the record's body.

@@ -86,7 +86,7 @@ func (p *whirling) fill(ctx context.Context, ix *index, hosts *indexedHosts) err
 	if err != nil {
 		return err
 	}
-	all, err := ix.depthsAndStates(ctx)
+	all, err := ix.depthsAndStates(ctx, "p")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // most parameters of a statement that are used; SQLite takes 32,766.
@@ -27,17 +29,18 @@ func (b *logBatchState) find(ctx context.Context) error {
 		for i, e := range some {
 			args[i] = e.hash
 		}
-		err := each(ctx, b.tx, "SELECT id, hash, host, depth, state, verdict, reason, status, off FROM urls WHERE hash IN ("+
-			marks(len(args))+")", args, func(scan func(...any) error) error {
+		err := each(ctx, b.tx, "SELECT id, hash, host, kind, depth, state, verdict, reason, status, off FROM urls "+
+			"WHERE hash IN ("+marks(len(args))+")", args, func(scan func(...any) error) error {
 			var id, hash, off int64
 			var old cellKey
+			var kind crawl.Kind
 			var counted [3]int64
-			if err := scan(&id, &hash, &old.host, &old.depth, &old.state, &counted[0], &counted[1], &counted[2],
+			if err := scan(&id, &hash, &old.host, &kind, &old.depth, &old.state, &counted[0], &counted[1], &counted[2],
 				&off); err != nil {
 				return err
 			}
 			e := b.urls[hash]
-			e.id, e.old, e.oldCount = id, old, counted
+			e.id, e.old, e.oldCount, e.oldKind = id, old, counted, kind
 			b.before = append(b.before, [2]int64{hash, off})
 			return nil
 		})
@@ -125,16 +128,21 @@ func insertRows(ctx context.Context, tx *sql.Tx, head, end string, rows [][]any)
 // writeCounts moves each URL from where it was counted to where it counts now.
 func (b *logBatchState) writeCounts(ctx context.Context) error {
 	cells, counts := map[cellKey]int64{}, map[count]int64{}
+	add := func(k cellKey, kind crawl.Kind, n int64) {
+		counts[count{"d", k.value()}] += n
+		b.hostOf(k.host).states[k.state] += n
+		if !aside(kind) {
+			cells[k] += n
+		}
+	}
 	names := [3]string{"v", "r", "s"}
 	for _, e := range b.order {
 		now := cellKey{e.host, e.line.Depth, e.state}
 		values := [3]int64{int64(e.line.Verdict), e.reason, int64(e.line.Status)}
 		if e.id != 0 {
-			cells[e.old]--
-			b.hostOf(e.old.host).states[e.old.state]--
+			add(e.old, e.oldKind, -1)
 		}
-		cells[now]++
-		b.hostOf(e.host).states[e.state]++
+		add(now, e.line.Kind, 1)
 		for i, name := range names {
 			if e.id != 0 {
 				counts[count{name, e.oldCount[i]}]--
@@ -146,7 +154,10 @@ func (b *logBatchState) writeCounts(ctx context.Context) error {
 	for k, n := range cells {
 		if n != 0 {
 			rows = append(rows, []any{k.host, k.depth, k.state, n})
-			counts[count{"d", int64(k.depth)<<4 | int64(k.state)}] += n
+			counts[count{"p", k.value()}] += n
+			if k.state == stateDone || k.state == stateFailed || k.state == stateTimedOut {
+				b.hostOf(k.host).done += n
+			}
 		}
 	}
 	if err := b.insert(ctx, "INSERT INTO cells VALUES ", " ON CONFLICT DO UPDATE SET n = n + excluded.n",
@@ -155,6 +166,12 @@ func (b *logBatchState) writeCounts(ctx context.Context) error {
 	}
 	return writeCounts(ctx, b.tx, counts)
 }
+
+// aside reports whether tasks of a kind are asked for beside the pages: they have no place in the shape of a crawl.
+func aside(k crawl.Kind) bool { return k == crawl.KindRobots || k == crawl.KindSitemap }
+
+// value is how the table counts has a depth and a state.
+func (k cellKey) value() int64 { return int64(k.depth)<<4 | int64(k.state) }
 
 // count is a row of the table counts.
 type count struct {

@@ -70,7 +70,7 @@ func (f *serveFlags) listener() (net.Listener, error) {
 // access says where the server is reached that listens at an address, and by which names.
 func (f *serveFlags) access(at net.Addr) api.Access {
 	host, port, _ := net.SplitHostPort(at.String()) // it is one
-	a := api.Access{NoAuth: f.noAuth, Secure: f.cert != "" || f.behindProxy, Version: crawl.Version}
+	a := api.Access{NoAuth: f.noAuth, Secure: f.cert != "" || f.behindProxy, Mark: port, Version: crawl.Version}
 	if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
 		a.Hosts = append(a.Hosts, net.JoinHostPort(host, port))
 	}

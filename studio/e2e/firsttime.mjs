@@ -127,6 +127,18 @@ async function astray(page, context, srv, check) {
   await page.unroute(/assets\/.*\.js/);
   await page.getByRole("button", { name: "Load again" }).click();
   await until("the nodes", () => page.getByRole("heading", { name: "Nodes" }).isVisible());
+  await context.route("**/*", (r) => r.abort());
+  await page.evaluate(() => void (location.hash = "#/rules")); // which has a style sheet of its own
+  await until("that the server is away", () => page.getByText("Whirlpool does not answer.").isVisible());
+  await context.unroute("**/*");
+  await until("the page, when the server is back", () => page.getByRole("heading", { level: 1, name: "Rule tester" }).isVisible());
+  await load(page, srv, "#/plugins"); // it has no stream
+  await until("the plug-ins", () => page.getByRole("heading", { name: "Of the program" }).isVisible());
+  await context.route("**/api/v1/settings*", (r) => r.abort());
+  await page.evaluate(() => void (location.hash = "#/settings"));
+  await until("that the server is away", () => page.getByText("Whirlpool does not answer").isVisible());
+  await context.unroute("**/api/v1/settings*");
+  await until("the settings, when the server is back", () => page.getByText("max_running", { exact: true }).first().isVisible());
   await context.clearCookies();
   await load(page, srv, "#/");
   await page.getByLabel("Or paste the link here").fill("token=100%");

@@ -543,7 +543,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Records as CSV, JSON Lines or Parquet, as an attachment */
+        /** Records as CSV, JSON Lines or Parquet, as an attachment: all, or those that a filter picks */
         get: operations["exportRecords"];
         put?: never;
         post?: never;
@@ -5896,6 +5896,22 @@ export interface operations {
     exportRecords: {
         parameters: {
             query?: {
+                /** @description words of title, text and URL; "a phrase"; word*; -word; one OR two; title:word, text:word, url:word */
+                q?: string;
+                /** @description fetched then or later */
+                since?: string;
+                /** @description fetched before then */
+                until?: string;
+                /** @description with its regions: en is also en-GB */
+                lang?: string;
+                /** @description media type */
+                type?: string;
+                status?: number;
+                host?: string;
+                /** @description none: originals alone */
+                duplicates?: "only" | "exact" | "near" | "none";
+                /** @description NAME=value, or NAME: the record has the site field */
+                field?: string[];
                 format?: "csv" | "jsonl" | "parquet";
                 /** @description in their order; field.NAME is a site field; none: all */
                 columns?: string[];
@@ -6392,8 +6408,6 @@ export interface operations {
                 cursor?: string;
                 /** @description words of title, text and URL; "a phrase"; word*; -word; one OR two; title:word, text:word, url:word */
                 q?: string;
-                /** @description none: best where words are searched for, else newest */
-                sort?: "best" | "newest";
                 /** @description fetched then or later */
                 since?: string;
                 /** @description fetched before then */
@@ -6408,6 +6422,8 @@ export interface operations {
                 duplicates?: "only" | "exact" | "near" | "none";
                 /** @description NAME=value, or NAME: the record has the site field */
                 field?: string[];
+                /** @description none: best where words are searched for, else newest */
+                sort?: "best" | "newest";
                 /** @description site fields whose values are given with each record */
                 columns?: string[];
                 /** @description count what else could be asked for */

@@ -56,11 +56,15 @@ export function date(at: string | number | undefined): Date | null {
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
-/** The time of day, with the date where that is not today. */
+const year = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+/** The time of day, with the date where that is not today, and the year where that is another one. */
 export function time(at: string | number | undefined, now = Date.now()): string {
   const d = date(at);
   if (!d) return "–";
-  return new Date(now).toDateString() === d.toDateString() ? clock.format(d) : day.format(d);
+  const today = new Date(now);
+  if (today.getFullYear() !== d.getFullYear()) return year.format(d);
+  return today.toDateString() === d.toDateString() ? clock.format(d) : day.format(d);
 }
 
 /** 3 min ago, in 4 s */

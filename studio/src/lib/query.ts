@@ -11,6 +11,7 @@ interface Entry {
   error: Problem | null;
   at: number; // when data came
   asked: AbortController | null;
+  later?: ReturnType<typeof setTimeout>; // asks again a server that was away
   again: boolean; // to be asked again when the present question is answered
   users: Set<() => void>;
   view: Answer<unknown>;
@@ -27,6 +28,7 @@ export interface Answer<T> {
 const entries = new Map<string, Entry>();
 const calm = 2000; // milliseconds between two answers where only figures move: each costs the crawl a little
 const unseen = 60_000; // milliseconds between two answers for a tab that is not seen
+const away = 3000; // milliseconds until a server that did not answer is asked again
 const kept = 200; // answers that nobody shows
 
 function entryOf(path: string, query: Query): Entry {
@@ -53,6 +55,9 @@ function show(e: Entry) {
   e.users.forEach((f) => f());
 }
 
+/** The statuses of an answer that did not come, or that a proxy gave in the server's place: it names no request. */
+const noServer = [0, 502, 503, 504];
+
 async function ask(e: Entry): Promise<void> {
   if (e.asked) {
     e.again = true;
@@ -68,6 +73,11 @@ async function ask(e: Entry): Promise<void> {
   }
   e.asked = null;
   show(e);
+  // Not every page has a stream that tells when the server is back.
+  clearTimeout(e.later);
+  if (e.error && !e.error.requestId && noServer.includes(e.error.status)) {
+    e.later = setTimeout(() => e.users.size > 0 && void ask(e), document.visibilityState === "visible" ? away : unseen);
+  }
   if (e.again) {
     e.again = false;
     void ask(e);

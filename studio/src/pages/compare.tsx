@@ -1,11 +1,12 @@
+import { useEffect } from "react";
 import type { Compared, Comparison } from "../api/types";
-import { count, plain, size } from "../lib/format";
+import { count, plain, share, size } from "../lib/format";
 import { useGet } from "../lib/query";
 import { at, useParams } from "../lib/route";
 import { Figure, Figures } from "../ui/figure";
-import { useList } from "../ui/more";
+import { behind, useList } from "../ui/more";
 import { Head } from "../ui/shell";
-import { Empty, Shown } from "../ui/state";
+import { Empty, Notice, Shown } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { Url } from "../ui/text";
 
@@ -33,6 +34,17 @@ function Both({ a, b }: { a: string; b: string }) {
   const change = p.get("change") ?? "";
   const sums = useGet<Comparison>("/compare", { first: a, second: b });
   const list = useList<Compared>("/compare/changes", { first: a, second: b, change });
+  const late = (sums.data?.indexes ?? []).flatMap((index, i) => (index && behind(index) ? [{ id: [a, b][i]!, share: index.share, fault: index.fault }] : []));
+  const again = late.some((l) => !l.fault);
+  const first = list.first;
+  useEffect(() => {
+    if (!again) return;
+    const timer = setTimeout(() => {
+      sums.reload();
+      first.reload();
+    }, 3000);
+    return () => clearTimeout(timer);
+  }, [again, sums, first]);
   const link = (c: string) => `${at.compare(a, b)}&change=${c}`;
   const columns: Column<Compared>[] = [
     {
@@ -63,6 +75,14 @@ function Both({ a, b }: { a: string; b: string }) {
           </>
         }
       />
+      {late.map((l) => (
+        <Notice key={l.id} tone="wait">
+          <strong>
+            The index of {l.id} has {share(l.share, 1)} of what was crawled so far.
+          </strong>{" "}
+          {l.fault ? `It stands still: ${l.fault}.` : "The figures follow it."} What it does not have yet is not counted, or counts as {l.id === a ? "new" : "gone"}.
+        </Notice>
+      ))}
       <Shown of={sums} lines={2}>
         {(s) => (
           <Figures label="What differs">

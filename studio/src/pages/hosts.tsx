@@ -1,7 +1,7 @@
 import type { Execution, Host, HostStory } from "../api/types";
 import { call } from "../lib/api";
 import { useNow } from "../lib/clock";
-import { ago, count, duration, size } from "../lib/format";
+import { ago, count, duration, plural, size } from "../lib/format";
 import { renew, useGet } from "../lib/query";
 import { at, enc, useParams } from "../lib/route";
 import { HostLine } from "../pictures/hostline";
@@ -140,7 +140,7 @@ function One({ x, host, close }: { x: Execution; host: string; close: () => void
                   ["robots.txt", h.robots],
                   ["Back-off", h.backoff_s ? duration(h.backoff_s * 1000) : ""],
                   ["Last request", h.last ? <When at={h.last} /> : ""],
-                  ["Deepest URL", `${h.depth} hops from a seed`],
+                  ["Deepest URL", `${plural(h.depth, "hop")} from a seed`],
                 ]}
               />
             </section>

@@ -7,7 +7,7 @@ import { at, enc, useParams } from "../lib/route";
 import { Chart } from "../pictures/chart";
 import { WhirlPicture } from "../pictures/whirl";
 import { Figure, Figures } from "../ui/figure";
-import { useCaughtUp, type ListOf } from "../ui/more";
+import { IndexNote, useCaughtUp, type ListOf } from "../ui/more";
 import { Empty, Notice, Shown, Skeleton, StateDot } from "../ui/state";
 import { Url, When } from "../ui/text";
 import { isOver } from "./execution";
@@ -147,7 +147,20 @@ function Rings({ x, over }: { x: Execution; over: boolean }) {
   const whirl = useGet<Whirl>(path + "/whirl", {}, renewal);
   useCaughtUp(whirl);
   const hosts = useGet<ListOf<Host>>(path + "/hosts", { sort: "-queued", limit: 200 }, renewal);
-  return <Shown of={whirl}>{(w) => <WhirlPicture id={x.id} whirl={w} hosts={over ? [] : (hosts.data?.items ?? [])} />}</Shown>;
+  return (
+    <Shown of={whirl}>
+      {(w) => (
+        <div>
+          <WhirlPicture id={x.id} whirl={w} hosts={over ? [] : (hosts.data?.items ?? [])} />
+          {over && (
+            <p className="small">
+              <IndexNote index={w.index} />
+            </p>
+          )}
+        </div>
+      )}
+    </Shown>
+  );
 }
 
 const spans: Record<string, number> = { "5 min": 300, "1 h": 3600, all: 0 };

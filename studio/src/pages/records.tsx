@@ -84,9 +84,9 @@ export default function Records({ x }: { x: Execution }) {
   };
   return (
     <section>
-      <div className="bar">
+      <div className="bar" style={{ alignItems: "start" }}>
         <Search name="q" label="Search the records" hint='Words, "a phrase", word*, -not' />
-        <Export x={x} />
+        <Export x={x} query={query} />
       </div>
       {facets && (
         <div className="bar" style={{ gap: "var(--s-2) var(--s-4)" }}>
@@ -123,7 +123,7 @@ export default function Records({ x }: { x: Execution }) {
               {list.more}
             </>
           ) : (
-            <Empty title={query.q || query.lang || query.type || query.duplicates ? "Nothing found" : "No record yet"}>
+            <Empty title={picks.some((k) => params.get(k)) ? "Nothing found" : "No record yet"}>
               <p>
                 {query.q
                   ? "Fewer words find more; word* finds what begins so."
@@ -145,14 +145,20 @@ function Facet({ name, label, of, words = {} }: { name: string; label: string; o
   return <Chips name={name} label={label} of={some.map((c) => ({ value: c.value, word: words[c.value], n: c.count }))} />;
 }
 
-/** The records as a file. */
-function Export({ x }: { x: Execution }) {
+/** What of a filter picks records; the rest says how they are shown. */
+const picks = ["q", "lang", "type", "status", "host", "duplicates", "field"];
+
+/** The records as a file: those that the page shows. */
+function Export({ x, query }: { x: Execution; query: Record<string, string> }) {
+  const picked = Object.fromEntries(picks.map((k) => [k, query[k]]));
+  const some = Object.values(picked).some(Boolean);
   return (
     <details style={{ marginLeft: "auto" }}>
       <summary className="button">Export</summary>
       <div className="bar" style={{ marginTop: "var(--s-2)" }}>
+        <span className="small muted">{some ? "What is found" : "All records"}</span>
         {["csv", "jsonl", "parquet"].map((format) => (
-          <a key={format} className="button" href={address(`/executions/${enc(x.id)}/export`, { format })} download>
+          <a key={format} className="button" href={address(`/executions/${enc(x.id)}/export`, { ...picked, format })} download>
             {format}
           </a>
         ))}

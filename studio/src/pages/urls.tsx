@@ -61,8 +61,12 @@ export default function Urls({ x }: { x: Execution }) {
               {list.more}
             </>
           ) : (
-            <Empty title="No such URL">
-              <p>{count(n("done"))} were answered so far. Take a filter back, or search for a part of the address.</p>
+            <Empty title={Object.values(query).some(Boolean) ? "No such URL" : "No URL yet"}>
+              <p>
+                {Object.values(query).some(Boolean)
+                  ? `${count(n("done"))} were answered so far. Take a filter back, or search for a part of the address.`
+                  : "A URL stands here within seconds after it was asked for, or left out."}
+              </p>
               {list.more}
             </Empty>
           )

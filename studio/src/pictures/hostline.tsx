@@ -46,7 +46,7 @@ export function HostLine({ line, explain }: { line: Request[]; explain: (url: st
     (rest.length ? `; the shortest rest between two was ${duration(rest[0]!)}, half were at least ${duration(rest[rest.length >> 1]!)}` : "");
   return (
     <figure>
-      <svg viewBox={`0 0 ${width} ${height}`} width="100%" role="img" aria-label={summary} style={{ display: "block" }}>
+      <svg viewBox={`0 0 ${width} ${height}`} width="100%" role="img" aria-label={summary} className="hostline">
         <defs>
           <pattern id="rest" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <line x1="0" y1="0" x2="0" y2="5" stroke="var(--mark)" strokeWidth="1" />

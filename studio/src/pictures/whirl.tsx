@@ -41,6 +41,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
   const sectors = whirl.sectors ?? [];
   const why = new Map(hosts.filter((h) => h.why && h.why !== "delay" && h.why !== "idle").map((h) => [h.key, h]));
   const done = sectors.reduce((n, s) => n + s.done, 0);
+  const failed = (whirl.cells ?? []).reduce((n, c) => n + (c.failed ?? 0), 0);
   const nameOf = (s: number) => sectors[s]?.host || plural(sectors[s]?.hosts ?? 0, "smaller host");
   const open = (a: Arc) => {
     const host = sectors[a.s]?.host;
@@ -48,7 +49,7 @@ export function WhirlPicture({ id, whirl, hosts }: { id: string; whirl: Whirl; h
     if (host) q["host"] = host;
     go(at.urls(id, q).slice(1));
   };
-  const summary = `${plural(sectors.reduce((n, s) => n + (s.done + s.queued > 0 ? s.hosts : 0), 0), "host")}, ${plural(whirl.depths, "ring")}: ${plural(done, "URL")} done, ${count(whirl.queued_all)} queued`;
+  const summary = `${plural(sectors.reduce((n, s) => n + (s.done + s.queued > 0 ? s.hosts : 0), 0), "host")}, ${plural(whirl.depths, "ring")}: ${plural(done, "URL")} done${failed ? `, ${count(failed)} of them failed` : ""}, ${count(whirl.queued_all)} queued`;
   return (
     <figure>
       <figcaption className="section-head" style={{ marginBottom: "var(--s-1)" }}>

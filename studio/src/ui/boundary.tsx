@@ -1,4 +1,4 @@
-import { Component, useState, type ReactNode } from "react";
+import { Component, useCallback, useEffect, useState, type ReactNode } from "react";
 
 interface State {
   fault: Error | null;
@@ -18,7 +18,7 @@ export class Boundary extends Component<{ children: ReactNode; at: string }, Sta
 
   override render() {
     if (!this.state.fault) return this.props.children;
-    if (/import/i.test(this.state.fault.message) && /module/i.test(this.state.fault.message)) return <NotLoaded />;
+    if (/import.*module|module.*import|unable to preload/i.test(this.state.fault.message)) return <NotLoaded />;
     return (
       <div className="notice bad" role="alert">
         <div className="body">
@@ -35,19 +35,32 @@ export class Boundary extends Component<{ children: ReactNode; at: string }, Sta
   }
 }
 
-/** The program of a page did not come: the server is away, or another version of it is there. It takes a load to get it. */
+/**
+ * The program of a page did not come: the server is away, or another version of it is there. It takes a load to get it,
+ * which is made as soon as a server that was away answers. One that answers at once would be asked for ever.
+ */
 function NotLoaded() {
   const [away, setAway] = useState(false);
-  const load = () => fetch(location.href, { method: "HEAD" }).then(() => location.reload(), () => setAway(true));
+  const load = useCallback((wanted: boolean) => {
+    fetch(location.href, { method: "HEAD", cache: "no-store" }).then(
+      () => wanted && location.reload(),
+      () => setAway(true),
+    );
+  }, []);
+  useEffect(() => {
+    if (!away) return load(false);
+    const timer = setInterval(() => load(true), 3000);
+    return () => clearInterval(timer);
+  }, [away, load]);
   return (
     <div className="notice bad" role="alert">
       <div className="body">
         <strong>This page could not be loaded</strong>
         <div className="muted">
-          {away ? "Whirlpool does not answer yet. Is `whirlpool serve` still running?" : "Whirlpool did not answer, or is another version since."} What it has stored is safe.
+          {away ? "Whirlpool does not answer. Is `whirlpool serve` still running? The page comes when it does." : "Whirlpool did not answer, or is another version since."} What it has stored is safe.
         </div>
       </div>
-      <button type="button" onClick={() => void load()}>
+      <button type="button" onClick={() => load(true)}>
         Load again
       </button>
     </div>

@@ -25,7 +25,7 @@ export interface Long<T> {
   more: ReactNode;
 }
 
-const behind = (index: Indexed) => !!index.building || index.share < 0.999;
+export const behind = (index: Indexed) => !!index.building || index.share < 0.999;
 
 /** Asks again until the index has read all: when an execution has ended, no event tells of that. */
 export function useCaughtUp(answer: Answer<{ index?: Indexed | null }>) {

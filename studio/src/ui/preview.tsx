@@ -22,6 +22,7 @@ type Cell = Preview["answer"]["queued"]["drops"];
 export function EditPreview({ execution, edit, onPreview }: { execution: string; edit: Edit; onPreview?: (p: Preview) => void }) {
   const [shown, setShown] = useState<Preview | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [tries, setTries] = useState(0);
   const key = JSON.stringify(edit);
   useEffect(() => {
     const mine = new AbortController();
@@ -39,8 +40,8 @@ export function EditPreview({ execution, edit, onPreview }: { execution: string;
     setProblem(null);
     follow().catch((e) => !mine.signal.aborted && setProblem(e as Problem));
     return () => mine.abort();
-  }, [execution, key]);
-  if (problem) return <Failure problem={problem} />;
+  }, [execution, key, tries]);
+  if (problem) return <Failure problem={problem} retry={() => setTries(tries + 1)} />;
   if (!shown) return <p role="status">Counting…</p>;
   const a = shown.answer;
   const some = (n: number, words: string) => (n > 0 ? <strong>{`${count(n)} ${words}`}</strong> : `none ${words}`);
