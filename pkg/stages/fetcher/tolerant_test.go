@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -127,3 +128,25 @@ type readConn struct {
 }
 
 func (c readConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// However an answer is cut into pieces, net/http gets the same.
+func FuzzTolerant(f *testing.F) {
+	for _, head := range oddHeads {
+		f.Add([]byte(head))
+	}
+	f.Add([]byte(html + "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\nX: y\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var first string
+		for i, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)),
+			iotest.HalfReader(bytes.NewReader(data))} {
+			c := tolerant(readConn{nil, r}, 1<<30)
+			c.asked()
+			got, err := io.ReadAll(c)
+			if text := fmt.Sprintf("%q %v", got, err); i == 0 {
+				first = text
+			} else if text != first {
+				t.Errorf("read %s, want %s", text, first)
+			}
+		}
+	})
+}
