@@ -60,6 +60,16 @@ func TestAnswersThatBrowsersShow(t *testing.T) {
 	}
 }
 
+func TestOddAnswersThroughAProxy(t *testing.T) {
+	proxy := raw(t, func(c net.Conn, _ string) { fmt.Fprint(c, oddHeads["two status lines"]); c.Close() })
+	b := newBench(t, func(_ *Config, _ *Deps, j *crawl.Job) { j.Network.Proxies = []string{proxy} })
+	r := b.get("http://some.test/", nil)
+	r.want(t, crawl.VerdictDone, "")
+	if string(r.body) != "hello" {
+		t.Errorf("%q", r.body)
+	}
+}
+
 func TestOddAnswersOverTLS(t *testing.T) {
 	s, pool := serveTLS(t, func(http.ResponseWriter, *http.Request) {})
 	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: s.TLS.Certificates})
