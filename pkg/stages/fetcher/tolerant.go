@@ -74,26 +74,35 @@ func (c *tolerantConn) Read(p []byte) (int, error) {
 	}
 }
 
-// take adds to the head, and mends it when it is whole. Heads of interim answers come before the last one.
+// take mends the head when it is whole, and keeps what came of it until then. Heads of interim answers come before the
+// last one.
 func (c *tolerantConn) take(p []byte) {
-	c.head = append(c.head, p...)
-	for c.inHead {
-		end := headEnd(c.head)
-		if end < 0 {
-			if len(c.head) > c.maxHead || isNoHead(c.head) { // net/http knows what to say
-				c.inHead, c.out, c.head = false, append(c.out, c.head...), nil
-			}
+	before := len(c.head)
+	if before > 0 {
+		c.head = append(c.head, p...)
+		p = c.head
+	}
+	for {
+		end := headEnd(p, before)
+		switch {
+		case end >= 0:
+		case len(p) > c.maxHead || isNoHead(p): // net/http knows what to say
+			c.inHead, c.out, c.head = false, append(c.out, p...), nil
+			return
+		default:
+			c.head = append(c.head[:0], p...)
 			return
 		}
-		mended, interim, chunked := mendHead(c.head[:end])
+		mended, interim, chunked := mendHead(p[:end])
 		c.out = append(c.out, mended...)
-		if c.head = c.head[end:]; interim {
+		if p, before = p[end:], 0; interim {
 			continue
 		}
 		if chunked {
 			c.chunks.part = chunkSize
 		}
-		c.inHead, c.out, c.head = false, c.chunks.take(c.out, c.head), nil
+		c.inHead, c.out, c.head = false, c.chunks.take(c.out, p), nil
+		return
 	}
 }
 
@@ -121,9 +130,10 @@ func (c *tolerantConn) cutShort() {
 	c.inHead, c.head = false, nil
 }
 
-// headEnd is where the body begins; -1: not yet. Blank lines before the status line do not end a head.
-func headEnd(b []byte) int {
-	from := len(b) - len(bytes.TrimLeft(b, "\r\n"))
+// headEnd is where the body begins; -1: not yet. Blank lines before the status line do not end a head. It does not end
+// within the first octets, which were looked at before.
+func headEnd(b []byte, before int) int {
+	from := max(len(b)-len(bytes.TrimLeft(b, "\r\n")), before-len("\n\r"))
 	for {
 		i := bytes.IndexByte(b[from:], '\n')
 		if i < 0 {

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -56,6 +57,16 @@ func TestAnswersThatBrowsersShow(t *testing.T) {
 				t.Errorf("%s: %q", r.ContentType, r.body)
 			}
 		})
+	}
+}
+
+func TestOddAnswersThroughAProxy(t *testing.T) {
+	proxy := raw(t, func(c net.Conn, _ string) { fmt.Fprint(c, oddHeads["two status lines"]); c.Close() })
+	b := newBench(t, func(_ *Config, _ *Deps, j *crawl.Job) { j.Network.Proxies = []string{proxy} })
+	r := b.get("http://some.test/", nil)
+	r.want(t, crawl.VerdictDone, "")
+	if string(r.body) != "hello" {
+		t.Errorf("%q", r.body)
 	}
 }
 
@@ -127,3 +138,25 @@ type readConn struct {
 }
 
 func (c readConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// However an answer is cut into pieces, net/http gets the same.
+func FuzzTolerant(f *testing.F) {
+	for _, head := range oddHeads {
+		f.Add([]byte(head))
+	}
+	f.Add([]byte(html + "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\nX: y\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var first string
+		for i, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)),
+			iotest.HalfReader(bytes.NewReader(data))} {
+			c := tolerant(readConn{nil, r}, 1<<30)
+			c.asked()
+			got, err := io.ReadAll(c)
+			if text := fmt.Sprintf("%q %v", got, err); i == 0 {
+				first = text
+			} else if text != first {
+				t.Errorf("read %s, want %s", text, first)
+			}
+		}
+	})
+}

@@ -86,7 +86,7 @@ const silentHTTP2 = 10 * time.Second
 func (t *transports) build(key transportKey) *http.Transport {
 	dial := t.dial(key)
 	tr := &http.Transport{
-		DialContext:            dial,
+		DialContext:            key.mended(dial),
 		TLSClientConfig:        t.tls(&key.route),
 		TLSHandshakeTimeout:    key.tlsHandshake,
 		DisableCompression:     true, // bodies are decoded here, under our limits
@@ -108,16 +108,20 @@ func (t *transports) build(key transportKey) *http.Transport {
 		tr.Proxy = func(r *http.Request) (*url.URL, error) { return contactOf(r.Context()).proxy, nil }
 		tr.OnProxyConnectResponse = onTunnel
 	} else {
-		tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return tolerant(conn, key.maxHeader), nil
-		}
 		tr.DialTLSContext = secure{dial, tr.TLSClientConfig, &key}.connect
 	}
 	return tr
+}
+
+// mended returns dial with connections whose answers are mended. Where net/http puts TLS on one, nothing is.
+func (k *transportKey) mended(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return tolerant(conn, k.maxHeader), nil
+	}
 }
 
 // errHandshake says that a handshake took too long, in the words of net/http.
