@@ -29,6 +29,46 @@ func aPlugin(t *testing.T) (dir string) {
 	return dir
 }
 
+// The package alone is enough, where it was built elsewhere.
+func TestAPackageIsPushed(t *testing.T) {
+	dir := aPlugin(t)
+	digest := strings.Split(must(t, "plugin", "push", "--untested", dir), "\n")[1]
+	if err := os.WriteFile(filepath.Join(dir, "asconfig.json"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := packDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), packed.FileName())
+	if err := os.WriteFile(file, packed.Bytes, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(pluginsEnv, filepath.Join(t.TempDir(), "others"))
+	if got := must(t, "plugin", "push", file); !strings.HasPrefix(got, "shop/price@1.0.0\n"+digest) {
+		t.Errorf("push of the package prints %q; that of the directory has %s", got, digest)
+	}
+	if err := os.WriteFile(file+signatureSuffix, []byte("none"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"is a file: name the directory":         {"test", file},
+		"there is no directory nowhere":         {"push", "nowhere"},
+		"it is no package of a plug-in":         {"push", filepath.Join(dir, "main.go")},
+		"signature":                             {"push", file},
+		"there is no directory neither":         {"build", "neither"},
+		"did you mean builtin/filter@1?":        {"show", "builtin/filter"},
+		"come with the program":                 {"disable", "builtin/filter@1"},
+		"builtin/filter@1: nodes of the owner":  {"approve", "builtin/filter@1"},
+		"`whirlpool plugin list` shows what":    {"show", "builtin/none@1"},
+		"there is no plug-in shop/price@2.0.0:": {"approve", "shop/price@2.0.0"},
+	} {
+		if r := whirlpool(t, append([]string{"plugin"}, args...)...); r.exit == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("plugin %v: %d, %s, want %q", args, r.exit, r.stderr, want)
+		}
+	}
+}
+
 func TestPluginsAreKeptAndTrusted(t *testing.T) {
 	dir := aPlugin(t)
 	pushed := must(t, "plugin", "push", "--untested", dir)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,8 +102,27 @@ func findPlugin(ctx context.Context, d pluginPlace, use string) (repo.Item, erro
 			return i, nil
 		}
 	}
+	for _, i := range all {
+		if own := i.Descriptor.Use(); nameOf(own) == nameOf(use) {
+			return repo.Item{}, errors.Join(fmt.Errorf("there is no plug-in %s: did you mean %s?", use, own), err)
+		}
+	}
 	return repo.Item{}, errors.Join(fmt.Errorf("there is no plug-in %s: `whirlpool plugin list` shows what there is", use),
 		err)
+}
+
+// nameOf is the name in OWNER/NAME@VERSION.
+func nameOf(use string) string {
+	name, _, _ := strings.Cut(use, "@")
+	return name
+}
+
+// ofOthers refuses what comes with the program: nobody says whether it may be used.
+func ofOthers(use string) error {
+	if strings.HasPrefix(use, "builtin/") {
+		return fmt.Errorf("%s: nodes of the owner builtin come with the program, and may be used always", use)
+	}
+	return nil
 }
 
 func showPlugin(w io.Writer, i *repo.Item) error {
@@ -126,6 +147,9 @@ func showPlugin(w io.Writer, i *repo.Item) error {
 		if len(s.Needs) > 0 {
 			fmt.Fprintf(w, ", needs %s", strings.Join(s.Needs, " and "))
 		}
+		for i, name := range slices.Sorted(maps.Keys(s.Adds)) {
+			fmt.Fprintf(w, "%s %s (%s)", []string{", adds", ","}[min(i, 1)], name, s.Adds[name])
+		}
 		fmt.Fprintln(w)
 	}
 	if len(d.Config) == 0 {
@@ -141,6 +165,9 @@ func newPluginApprove() *cobra.Command {
 		Long: `Approve says that crawls may use a plug-in: the very bytes that lie in the repository now. Read its source
 first. A program (tier process) runs only with --plugin-processes besides.`}
 	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
+		if err := ofOthers(args[0]); err != nil {
+			return err
+		}
 		digest, err := at.approve(cmd.Context(), args[0])
 		if err != nil {
 			return err
@@ -158,6 +185,9 @@ func newPluginDisable() *cobra.Command {
 fails then, and on_error of its node says what follows.`}
 	cmd.Flags().StringVar(&why, "why", "", "why, for those who see it fail")
 	return onPlugins(cmd, func(cmd *cobra.Command, args []string, at pluginPlace) error {
+		if err := ofOthers(args[0]); err != nil {
+			return err
+		}
 		digest, err := at.disable(cmd.Context(), args[0], why)
 		if err != nil {
 			return err

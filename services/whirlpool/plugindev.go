@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/repo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/sdk"
 )
 
@@ -66,7 +65,7 @@ func newPluginBuild() *cobra.Command {
 		if err := buildPlugin(cmd, dir); err != nil {
 			return err
 		}
-		p, err := repo.Pack(os.DirFS(dir))
+		p, err := packDir(dir)
 		if err != nil {
 			return err
 		}
@@ -90,6 +89,9 @@ func dirOf(args []string) string {
 
 // buildPlugin runs the programs that compile it.
 func buildPlugin(cmd *cobra.Command, dir string) error {
+	if err := wantDir(dir); err != nil {
+		return err
+	}
 	build, err := sdk.BuildOf(os.DirFS(dir))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)

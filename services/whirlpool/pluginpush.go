@@ -17,13 +17,13 @@ func newPluginPush() *cobra.Command {
 	var p pluginFlags
 	var untested bool
 	var signature string
-	cmd := &cobra.Command{Use: "push [DIR | oci://HOST/PATH/OWNER/NAME:VERSION]", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "push [DIR | FILE.tar | oci://HOST/PATH/OWNER/NAME:VERSION]", Args: cobra.MaximumNArgs(1),
 		Short: "Put a plug-in into the repository",
 		Long: `Push tests a plug-in that was built, and puts it into the repository. A version never changes: other content
 needs another version. Where "minisign -Sm" signed the package that "whirlpool plugin build" made, the signature beside
 it is kept, too.
 
-Instead of a directory, name what "whirlpool plugin publish" put into a registry of containers. Its tests are not run.`}
+Instead of a directory, name the package, whose tests are not run, for they lie beside the source; or what "whirlpool plugin publish" put into a registry of containers. Its tests are not run.`}
 	p.addPlugins(cmd)
 	p.cluster, p.server = clusterFlag(cmd), serverFlags(cmd)
 	cmd.Flags().BoolVar(&untested, "untested", false, "push it without running its tests")
@@ -90,11 +90,14 @@ func tellPushed(cmd *cobra.Command, use, digest string, t repo.Trust) {
 	}
 }
 
-// packPlugin makes the package of a directory, and tests it.
+// packPlugin makes the package of a directory, and tests it; or reads a package that was made.
 func packPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string,
 	untested bool) (packed *repo.Package, signed []byte, err error) {
-	if packed, err = repo.Pack(os.DirFS(dir)); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", dir, err)
+	if isFile(dir) {
+		return readPackage(dir, signature)
+	}
+	if packed, err = packDir(dir); err != nil {
+		return nil, nil, err
 	}
 	if !untested {
 		if err := testPlugin(cmd, p, dir, packed); err != nil {
@@ -104,6 +107,70 @@ func packPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string,
 	signed, err = signatureOf(dir, signature, packed)
 	return packed, signed, err
 }
+
+// packDir makes the package of a directory.
+func packDir(dir string) (*repo.Package, error) {
+	if err := wantDir(dir); err != nil {
+		return nil, err
+	}
+	packed, err := repo.Pack(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return packed, nil
+}
+
+// wantDir says what is wrong with what should be the directory of a plug-in.
+func wantDir(dir string) error {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s: `whirlpool plugin init OWNER/NAME` makes one", dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file: name the directory of the plug-in, with its source and tests", dir)
+	}
+	return nil
+}
+
+// readPackage reads a package that "whirlpool plugin build" made, and the signature beside it.
+func readPackage(name, signature string) (*repo.Package, []byte, error) {
+	data, err := readBounded(name, repo.MaxPackage+1<<20)
+	if err != nil {
+		return nil, nil, err
+	}
+	packed, err := repo.Read(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w; push the package that `whirlpool plugin build` made, or its directory", name, err)
+	}
+	if signature == "" {
+		signature = name + signatureSuffix
+		if !isFile(signature) {
+			return packed, nil, nil
+		}
+	}
+	signed, err := os.ReadFile(signature)
+	return packed, signed, err
+}
+
+// readBounded reads a file that has so many bytes at most.
+func readBounded(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && info.Size() > most {
+		err = fmt.Errorf("%s has %d bytes: a package has at most %d", name, info.Size(), most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+const signatureSuffix = ".minisig"
 
 func pushPlugin(cmd *cobra.Command, p *pluginFlags, dir, signature string, untested bool) error {
 	packed, signed, err := packPlugin(cmd, p, dir, signature, untested)
@@ -125,7 +192,7 @@ func signatureOf(dir, name string, p *repo.Package) ([]byte, error) {
 	if name != "" {
 		return os.ReadFile(name)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, p.FileName()+".minisig"))
+	data, err := os.ReadFile(filepath.Join(dir, p.FileName()+signatureSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

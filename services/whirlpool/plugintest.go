@@ -28,9 +28,9 @@ out.`}
 	p.addPlugins(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		dir := dirOf(args)
-		packed, err := repo.Pack(os.DirFS(dir))
+		packed, err := packDir(dir)
 		if err != nil {
-			return fmt.Errorf("%s: %w", dir, err)
+			return err
 		}
 		return testPlugin(cmd, &p, dir, packed)
 	})
