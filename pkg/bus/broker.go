@@ -42,7 +42,7 @@ type Alarm struct {
 // String tells the alarm for people.
 func (a Alarm) String() string { return a.Resource + " alarm of " + a.Node }
 
-// QueuePolicy is a policy of a broker that lets it drop or refuse messages which we count on, in the words of the broker.
+// QueuePolicy is a policy of a broker by which it drops or refuses messages that we count on, in its words.
 type QueuePolicy struct {
 	Node   string `json:"node,omitempty"` // of the ring, whose broker has it
 	Vhost  string `json:"vhost"`

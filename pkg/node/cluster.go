@@ -82,8 +82,7 @@ func (r Cluster) Run(ctx context.Context, p *process.Program, roles ...Role) (er
 	}
 	if c.plays(Frontier) {
 		g.Go(func() error { p.DiskGuard(c.diskFull).Run(ctx); return nil })
-		g.Go(func() error { newAlarmWatch(c.bus, p.Log, p.Registry).run(ctx); return nil })
-		g.Go(func() error { (&policyWatch{broker: c.bus, log: p.Log}).run(ctx); return nil })
+		g.Go(func() error { watchBroker(ctx, c.bus, p); return nil })
 		g.Go(func() error { return p.Supervise(ctx, string(Frontier), c.runFrontier, rabbit.ErrLost) })
 	} else {
 		p.Ready()

@@ -147,7 +147,7 @@ func (w *jobWatch) follow(ctx context.Context, j crawl.JobInfo) (left int64, err
 		w.looked[j.ID] = last
 	}
 	w.frontier.SetOver(j.ID, j.State == crawl.JobEnded)
-	over, err := w.exhausted(ctx, j)
+	over, err := w.exhausted(ctx, j, tally.Pages)
 	if err != nil {
 		return 0, err
 	}
@@ -195,9 +195,14 @@ func (w *jobWatch) endless(j crawl.JobInfo) bool {
 }
 
 // exhausted reports whether a bound of the job lets nothing more be fetched, and nothing is under way here. A node that
-// never had to do with the job goes by what all nodes counted.
-func (w *jobWatch) exhausted(ctx context.Context, j crawl.JobInfo) (bool, error) {
-	if w.frontier.Knows(j.ID) || !j.Job.Bounds.Counted() {
+// never had to do with the job, or whose frontier has just begun, goes by what all nodes counted; of pages only where
+// the job has ended, as assets of theirs may be left.
+func (w *jobWatch) exhausted(ctx context.Context, j crawl.JobInfo, pages int64) (bool, error) {
+	known := w.frontier.Knows(j.ID)
+	if !known && j.State == crawl.JobEnded && j.Job.MaxPages > 0 && pages >= int64(j.Job.MaxPages) {
+		return true, nil
+	}
+	if known || !j.Job.Bounds.Counted() {
 		return w.frontier.Exhausted(j.ID), nil
 	}
 	spent, err := w.store.Spending().Spent(ctx, j.ID)

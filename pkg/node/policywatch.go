@@ -3,9 +3,12 @@ package node
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 )
 
 // policyEvery is how often the broker is asked which policies apply to its queues: it has to look at each.
@@ -19,6 +22,14 @@ type policyWatch struct {
 	}
 	log   *slog.Logger
 	known map[bus.QueuePolicy]bool
+}
+
+// watchBroker tells of the broker's alarms and policies until ctx is done.
+func watchBroker(ctx context.Context, b *rabbit.Bus, p *process.Program) {
+	var alarms sync.WaitGroup
+	alarms.Go(func() { newAlarmWatch(b, p.Log, p.Registry).run(ctx) })
+	(&policyWatch{broker: b, log: p.Log}).run(ctx)
+	alarms.Wait()
 }
 
 // run looks until ctx is done.

@@ -97,7 +97,8 @@ func TestReachOfAGoodBroker(t *testing.T) {
 // The answers are those of RabbitMQ 3.10 and later.
 func TestAlarms(t *testing.T) {
 	const both = `{"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[
-		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk space"},{"node":"rabbit@b","resource":"memory"}]}`
+		{"node":"rabbit@b","resource":"memory"},{"node":"rabbit@a","resource":"disk space"},
+		{"node":"rabbit@b","resource":"memory"}]}`
 	for name, tc := range map[string]struct {
 		status int
 		body   string
@@ -131,8 +132,8 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// A policy that an operator of the broker sets may drop what is queued. A length does nothing to a topic that is bounded
-// already, and policies of other things are nobody's business.
+// A policy that an operator of the broker sets may drop what is queued. A length does nothing to a topic that is
+// bounded already, and policies of other things are nobody's business.
 func TestPoliciesThatDropMessages(t *testing.T) {
 	cfg := rabbittest.Config(t)
 	b := rabbittest.OpenBus(t, cfg)

@@ -143,9 +143,9 @@ func (s *stock) drew(front *jobFronts, priority int, ds []crawl.Delivery) {
 	}
 }
 
-// A queue that was deleted or purged from outside, or that a policy shortens, gives fewer tasks than were put there. The
-// counts are corrected then, so that the crawl does not wait for tasks that are gone. Their URLs are still open in the
-// ledger: package recovery queues them again once nothing else is left to do.
+// A queue that was deleted or purged from outside, or that a policy shortens, gives fewer tasks than were put there.
+// The counts are corrected then, so that the crawl does not wait for tasks that are gone. Their URLs are still open in
+// the ledger: package recovery queues them again once nothing else is left to do.
 
 // short says that a queue has lost tasks.
 func (s *stock) short(queue string, tasks int64) {
