@@ -277,9 +277,9 @@ func (fakeCrawls) AskAgent(_ context.Context, id string, _ AgentWish) error {
 	}
 	return nil
 }
-func (c fakeCrawls) Pages(context.Context, crawl.JobID) (io.ReadCloser, error) {
-	if f, err := os.Open(filepath.Join(c.dir, "pages.jsonl")); err == nil {
-		return f, nil
+func (f fakeCrawls) Pages(context.Context, crawl.JobID) (io.ReadCloser, error) {
+	if file, err := os.Open(filepath.Join(f.dir, "pages.jsonl")); err == nil {
+		return file, nil
 	}
 	return io.NopCloser(strings.NewReader("")), nil
 }

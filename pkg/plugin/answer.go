@@ -81,7 +81,7 @@ type RecordPatch struct {
 func AddsFault(adds map[string]string, fields map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		want, known := adds[name]
-		if is := kindOf(fields[name]); known && is != "" && is != want && !(want == "number" && isLong(fields[name])) {
+		if is := kindOf(fields[name]); known && is != "" && is != want && (want != "number" || !isLong(fields[name])) {
 			return fmt.Sprintf("fields.%s is of the type %s, and plugin.toml says %s in adds", name, is, want)
 		}
 	}

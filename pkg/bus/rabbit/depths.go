@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -21,8 +22,13 @@ type management struct {
 	transport *http.Transport
 }
 
+// answerTimeout bounds the management API's time to begin an answer: to list the queues of a busy broker takes seconds.
+// Without it a network that drops packets silently keeps a command for ever.
+const answerTimeout = time.Minute
+
 func newManagement(cfg Config) *management {
-	m := &management{transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}}
+	m := &management{transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, ResponseHeaderTimeout: answerTimeout}}
 	if u, err := url.Parse(cfg.Management); err == nil && cfg.Management != "" {
 		m.userinfo, u.User = u.User, nil
 		m.base = u.String()

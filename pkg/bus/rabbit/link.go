@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -191,6 +193,10 @@ func (l *link) dialWithin(ctx context.Context) (*session, error) {
 			w.cut()
 			_ = w.Close()
 		}
+		// of a connection that was cut the library says that it is closed
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, mute(l.url)
+		}
 		return nil, refusal(l.url, err)
 	}
 	s := &session{conn: conn, batch: w, lost: make(chan struct{}), gate: newGate()}
@@ -198,6 +204,16 @@ func (l *link) dialWithin(ctx context.Context) (*session, error) {
 	blocked := conn.NotifyBlocked(make(chan amqp.Blocking, 16))
 	go l.follow(s, closed, blocked)
 	return s, nil
+}
+
+// mute says that nothing at the broker's address answered in time.
+func mute(address string) error {
+	uri, err := amqp.ParseURI(address)
+	if err != nil {
+		return checkAMQP(address)
+	}
+	return fmt.Errorf("the broker at %s does not answer in time: look whether it hangs, and whether a firewall drops what "+
+		"is sent there", net.JoinHostPort(uri.Host, strconv.Itoa(uri.Port)))
 }
 
 // follow reads the library's notifications of a connection until it has ended.

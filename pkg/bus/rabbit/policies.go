@@ -83,7 +83,7 @@ func (q *policed) limits() string {
 	_, full := q.Arguments["x-max-length"]
 	var said []string
 	for _, l := range limits {
-		if value, ok := effective[l.key]; ok && !(l.ofLength && full) {
+		if value, ok := effective[l.key]; ok && (!l.ofLength || !full) {
 			said = append(said, fmt.Sprintf("%s %v", l.key, value))
 		}
 	}

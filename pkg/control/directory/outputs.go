@@ -14,8 +14,8 @@ import (
 func outputsAtRest(s *local.Store) func(context.Context, *crawl.Job) ([]report.Delivered, error) {
 	return func(ctx context.Context, job *crawl.Job) (all []report.Delivered, err error) {
 		wanted, err := node.OutputsOf(job)
-		if err != nil { // the next crawl says what is wrong with them
-			return nil, nil
+		if err != nil {
+			return nil, nil //nolint:nilerr // the next crawl says what is wrong with them
 		}
 		for i := range wanted {
 			w := &wanted[i]

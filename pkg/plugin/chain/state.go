@@ -127,8 +127,8 @@ func (s *state) succeeded(a plugin.Action, took time.Duration) {
 	s.figures.Tripped = time.Time{}
 }
 
-// failed notes a failure, and says whether it is the first one. Where the node is left alone for it, it says until when;
-// else it is zero.
+// failed notes a failure, and says whether it is the first one. Where the node is left alone for it, it says until
+// when; else it is zero.
 func (s *state) failed(now time.Time, took time.Duration) (until time.Time, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -46,7 +47,9 @@ func startBound(cmd *exec.Cmd, memory int64) error {
 // endAll waits until a child has ended, and ends what it started and left behind. Nobody else has its number before
 // cmd.Wait has asked what became of it.
 func endAll(cmd *exec.Cmd) {
-	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR { //nolint:errorlint // it is a number
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	}
 	killAll(cmd)
 }

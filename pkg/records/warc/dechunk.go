@@ -37,11 +37,8 @@ func (d *dechunker) Write(p []byte) (int, error) {
 			p = d.data(p)
 			continue
 		}
-		var whole bool
-		line := p
-		if line, p, whole = bytes.Cut(p, []byte("\n")); !whole {
-			p = nil
-		}
+		line, rest, whole := bytes.Cut(p, []byte("\n"))
+		p = rest
 		if d.line = append(d.line, line...); whole || len(d.line) > maxChunkLine {
 			d.begin()
 		}

@@ -168,7 +168,8 @@ func TestEncodingsThatBrowsersTake(t *testing.T) {
 	data := text(5000)
 	zip, zlib := encode(t, data, "gzip"), encode(t, data, "deflate")
 	sum := len(zip) - 8
-	named := slices.Concat(zip[:3], []byte{0x1e}, zip[4:10], []byte{2, 0, 'a', 0}, []byte("name\x00remark\x00\x12\x34"), zip[10:])
+	named := slices.Concat(zip[:3], []byte{0x1e}, zip[4:10], []byte{2, 0, 'a', 0}, []byte("name\x00remark\x00\x12\x34"),
+		zip[10:])
 	for name, tc := range map[string]struct {
 		encoding string
 		data     []byte

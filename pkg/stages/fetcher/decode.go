@@ -123,8 +123,9 @@ func putBufio(b *bufio.Reader) {
 // textHead is how many octets tell text.
 const textHead = 64
 
-// decoderPool chooses by name, and by the first octets: many servers call encoded what is plain text, such as robots.txt
-// and error pages, or gzip what is deflate. What is called deflate is zlib data by the RFC and raw deflate data by many.
+// decoderPool chooses by name, and by the first octets: many servers call encoded what is plain text, such as
+// robots.txt and error pages, or gzip what is deflate. What is called deflate is zlib data by the RFC and raw deflate
+// data by many.
 func decoderPool(name string, head []byte) (*sync.Pool, error) {
 	if isText(head) {
 		return &plainPool, nil
@@ -166,7 +167,10 @@ func isControl(r rune) bool {
 // plainDecoder decodes what is not encoded.
 type plainDecoder struct{ *bufio.Reader }
 
-func (d *plainDecoder) reset(src *bufio.Reader) error { d.Reader = src; return nil }
+func (d *plainDecoder) reset(src *bufio.Reader) error { //nolint:unparam // as all decoders
+	d.Reader = src
+	return nil
+}
 
 type brotliDecoder struct{ brotli.Reader }
 

@@ -126,7 +126,8 @@ func (f *field) eachXPath(root *html.Node, yield func(string, *html.Node) bool) 
 		return
 	}
 	for _, n := range nodes {
-		raw, ok := "", true
+		var raw string
+		ok := true
 		if n.IsElement() {
 			raw, ok = f.text(n.HTML())
 		} else {

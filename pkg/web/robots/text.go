@@ -11,8 +11,8 @@ import (
 const byteOrderMark = "\uFEFF"
 
 // textOf returns the part of a body that is read, as UTF-8 (section 2.3) without its byte order mark, or what is left
-// of one. A file that starts with the mark of UTF-16 is read as that. NULs, which no rule can mean, are passed over; what
-// is left of UTF-16 without a mark is its ASCII.
+// of one. A file that starts with the mark of UTF-16 is read as that. NULs, which no rule can mean, are passed over;
+// what is left of UTF-16 without a mark is its ASCII.
 func textOf(body []byte) string {
 	cut := len(body) > MaxSize
 	if cut {

@@ -113,7 +113,9 @@ func numberLength(s string) (n int) {
 		n++
 	}
 	if n < len(s) && s[n] == '.' {
-		for n++; n < len(s) && isDigit(s[n]); n++ {
+		n++
+		for n < len(s) && isDigit(s[n]) {
+			n++
 		}
 	}
 	return n

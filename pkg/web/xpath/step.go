@@ -178,8 +178,7 @@ func (ev *evaluation) fromAttribute(axis string, owner *html.Node, add func(Node
 			walks["ancestor"](owner, each)
 		}
 	case "following":
-		for n := following(owner); n != nil && each(n); n = following(n) {
-		}
+		along(following(owner), following, each)
 	case "preceding":
 		walks["preceding"](owner, each)
 	}
@@ -188,8 +187,7 @@ func (ev *evaluation) fromAttribute(axis string, owner *html.Node, add func(Node
 // walks call each with the nodes of an axis, until it returns false.
 var walks = map[string]func(n *html.Node, each func(*html.Node) bool){
 	"child": func(n *html.Node, each func(*html.Node) bool) {
-		for c := n.FirstChild; c != nil && each(c); c = c.NextSibling {
-		}
+		along(n.FirstChild, nextSibling, each)
 	},
 	"descendant":         descend,
 	"descendant-or-self": descend,
@@ -201,19 +199,27 @@ var walks = map[string]func(n *html.Node, each func(*html.Node) bool){
 	"ancestor":         ascend,
 	"ancestor-or-self": ascend,
 	"following": func(n *html.Node, each func(*html.Node) bool) {
-		for n = behind(n); n != nil && each(n); n = following(n) {
-		}
+		along(behind(n), following, each)
 	},
 	"following-sibling": func(n *html.Node, each func(*html.Node) bool) {
-		for n = n.NextSibling; n != nil && each(n); n = n.NextSibling {
-		}
+		along(n.NextSibling, nextSibling, each)
 	},
 	"preceding-sibling": func(n *html.Node, each func(*html.Node) bool) {
-		for n = n.PrevSibling; n != nil && each(n); n = n.PrevSibling {
-		}
+		along(n.PrevSibling, previousSibling, each)
 	},
 	"preceding": precede,
 }
+
+// along calls each with n and what next leads to, until it returns false.
+func along(n *html.Node, next func(*html.Node) *html.Node, each func(*html.Node) bool) {
+	for n != nil && each(n) {
+		n = next(n)
+	}
+}
+
+func nextSibling(n *html.Node) *html.Node     { return n.NextSibling }
+func previousSibling(n *html.Node) *html.Node { return n.PrevSibling }
+func parent(n *html.Node) *html.Node          { return n.Parent }
 
 func descend(n *html.Node, each func(*html.Node) bool) {
 	for d := range n.Descendants() {
@@ -224,8 +230,7 @@ func descend(n *html.Node, each func(*html.Node) bool) {
 }
 
 func ascend(n *html.Node, each func(*html.Node) bool) {
-	for n = n.Parent; n != nil && each(n); n = n.Parent {
-	}
+	along(n.Parent, parent, each)
 }
 
 // precede goes backwards through all that ends before n begins.
