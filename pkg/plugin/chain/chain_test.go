@@ -56,7 +56,7 @@ func (s source) Plugin(_ context.Context, use, _ string) (plugin.Plugin, error) 
 
 func (s source) add(use string, answer func(context.Context, *plugin.Call) (*plugin.Answer, error)) {
 	s[use] = &fake{answer: answer, open: &atomic.Int64{}, d: plugin.Descriptor{Name: use, Serves: []plugin.Serves{
-		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText}, 
+		{Point: crawl.AtDocument, Needs: []string{plugin.NeedsText},
 			Adds: map[string]string{"typed": "number"}}, {Point: crawl.AtRecord}, {Point: crawl.AtLinks},
 		{Point: crawl.AtRequest}, {Point: crawl.AtResponse, Needs: []string{plugin.NeedsBody}}}}}
 }
