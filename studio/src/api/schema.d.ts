@@ -2316,6 +2316,7 @@ export interface components {
             next_due?: string;
             /** Format: int64 */
             open: number;
+            outputs?: components["schemas"]["Delivered"][];
             /** Format: int64 */
             pages: number;
             /** Format: double */
@@ -2352,6 +2353,16 @@ export interface components {
             warnings: string[];
             /** @description what it will do, a sentence each */
             words: string[];
+        };
+        Delivered: {
+            behind?: boolean;
+            error?: string;
+            node: string;
+            /** Format: int64 */
+            rows: number;
+            /** Format: date-time */
+            since?: string;
+            where: string;
         };
         Delivery: {
             channel: string;
@@ -3919,6 +3930,7 @@ export interface components {
             gone_at?: string;
             key: string;
             lang?: string;
+            moved_to?: string;
             /** Format: double */
             score?: number;
             similarity?: string;
