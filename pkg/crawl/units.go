@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,10 +23,16 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(text []byte) error { return d.Set(string(text)) }
 
+// longUnits are those that time.ParseDuration does not know.
+var longUnits = []string{"d", "day", "days", "w", "week", "weeks"}
+
 // Set implements pflag.Value.
 func (d *Duration) Set(s string) error {
 	v, err := time.ParseDuration(s)
 	if err != nil {
+		if unit := strings.TrimLeft(s, "0123456789. "); unit != s && slices.Contains(longUnits, unit) {
+			return fmt.Errorf("duration %q: the largest unit is the hour: a day is 24h", s)
+		}
 		return fmt.Errorf("duration %q: want a number with a unit, as in 500ms, 1s or 2m", s)
 	}
 	*d = Duration(v)

@@ -84,10 +84,25 @@ func (s *seeker) seekKeys(n *yaml.Node, t reflect.Type, path string) {
 			s.add(faultAt(key, at, "%s stands on line %d already", at, first))
 		case types[key.Value] != nil:
 			s.seek(n.Content[i+1], types[key.Value], at)
-		case key.Tag != "!!merge":
+		case key.Tag == "!!merge":
+			s.seekMerged(n.Content[i+1], t, path)
+		case key.Kind != yaml.ScalarNode:
+			s.add(faultAt(key, path, "a key of %s is a word, not %s", shown(path), text(key)))
+		default:
 			s.add(faultAt(key, at, "there is no key %s; %s", at, suggest(key.Value, path, names)))
 		}
 		lines[key.Value] = key.Line
+	}
+}
+
+// seekMerged looks at keys that are taken from elsewhere in the file: "<<: *name", or a list of these.
+func (s *seeker) seekMerged(n *yaml.Node, t reflect.Type, path string) {
+	if n.Kind != yaml.SequenceNode {
+		s.seek(n, t, path)
+		return
+	}
+	for _, part := range n.Content {
+		s.seek(part, t, path)
 	}
 }
 
@@ -97,6 +112,12 @@ func plain(err error, n *yaml.Node, t reflect.Type) error {
 		return err // of a type of ours
 	}
 	want := "a whole number"
+	switch t {
+	case reflect.TypeFor[crawl.Duration]():
+		return fmt.Errorf("want a time, as in 500ms, 1s or 2m, not %s", text(n))
+	case reflect.TypeFor[crawl.Size]():
+		return fmt.Errorf("want a size, as in 1048576, 64k or 10MiB, not %s", text(n))
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		want = "true or false"

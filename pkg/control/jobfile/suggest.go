@@ -32,7 +32,7 @@ var flagKeys = []string{"out", "output", "warc", "mirror", "wacz", "fresh", "qui
 // suggest names the key of the section at path that was probably meant, else one elsewhere, else all of the section.
 func suggest(key, path string, names []string) string {
 	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
-	if best := nearest.To(key, names, 2); best != "" {
+	if best := nearest.To(key, names, min(2, max(len(key)-1, 0)/2)); best != "" { // of a short one little is left
 		return "did you mean " + best + "?"
 	}
 	if path == "" {

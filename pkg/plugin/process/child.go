@@ -28,6 +28,7 @@ type child struct {
 	out    *bufio.Reader
 	stderr *words
 	ended  chan struct{} // closed when the process has ended
+	status string        // how it ended, from then on
 }
 
 // start starts a child.
@@ -55,6 +56,7 @@ func (p *program) start() (*child, error) {
 	go func() {
 		endAll(cmd)
 		_ = cmd.Wait() // what it wrote says more
+		c.status = cmd.ProcessState.String()
 		close(c.ended)
 	}()
 	return c, nil
@@ -181,6 +183,7 @@ func (c *child) gone(err error) error {
 	}
 	select {
 	case <-c.ended:
+		err = fmt.Errorf("%w: %s", err, c.status)
 	case <-time.After(lastWords):
 	}
 	if text := c.stderr.last(); text != "" {
