@@ -37,7 +37,7 @@ func TestACrawlWithEnds(t *testing.T) {
 	args := []string{"crawl", "-c", job, "-o", dir, "--allow-private", "--dns", web.DNSAddr(), "--delay", "0s",
 		"--no-sitemaps"}
 	r := whirlpool(t, args...)
-	if r.exit != exitOK || !strings.Contains(r.stdout+r.stderr, "node list: 1 seeds of 3 lines, 1 lines are no seeds") {
+	if r.exit != exitOK || !strings.Contains(r.stdout+r.stderr, "node list: 1 seed of 3 lines, 1 line is no seed") {
 		t.Fatalf("%+v", r)
 	}
 	if got, want := strings.Count(textIn(t, dir, "outputs", "pages.csv"), "\n"), len(records(t, dir))+1; got != want ||

@@ -158,11 +158,14 @@ func (f *seedFlags) list(cmd *cobra.Command, job *crawl.Job) *seedlist.List {
 
 // countText says for people what was in a list.
 func countText(name string, c *seedlist.Count) string {
-	text := fmt.Sprintf("%s: %d seeds of %d lines", listName(name), c.Seeds, c.Lines)
+	text := fmt.Sprintf("%s: %s of %s", listName(name), plural(c.Seeds, "seed"), plural(c.Lines, "line"))
 	if c.Known > 0 {
 		text += fmt.Sprintf(", %d known before", c.Known)
 	}
-	if c.Bad > 0 {
+	switch {
+	case c.Bad == 1:
+		text += ", 1 line is no seed"
+	case c.Bad > 0:
 		text += fmt.Sprintf(", %d lines are no seeds", c.Bad)
 	}
 	if !c.Ended {

@@ -21,7 +21,7 @@ func TestSeedReadsAList(t *testing.T) {
 	write := func(s string) { c.check(os.WriteFile(file, []byte(s), 0o600)) }
 	write(text.String() + "no url\n")
 	r := c.run("seed", "--cluster", "--job", "list", "--seeds", file)
-	if r.exit != exitOK || !strings.Contains(r.stdout, "700 seeds of 701 lines, 1 lines are no seeds") ||
+	if r.exit != exitOK || !strings.Contains(r.stdout, "700 seeds of 701 lines, 1 line is no seed") ||
 		!strings.Contains(r.stderr, "line 701") || !strings.Contains(r.stdout, "job list: 700 seeds queued") {
 		t.Errorf("seed --seeds: exit status %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}
@@ -38,7 +38,7 @@ func TestSeedReadsAList(t *testing.T) {
 	}
 	write(text.String() + "http://127.0.0.1:8001/further\n")
 	if text := c.must("seed", "--cluster", "--job", "list", "--seeds", file); !strings.Contains(text,
-		"1 seeds of 701 lines, 700 known before") {
+		"1 seed of 701 lines, 700 known before") {
 		t.Errorf("the list again: %s", text)
 	}
 	if r := c.run("seed", "--cluster", "--job", "other", "http://127.0.0.1:8001/", "--order",
