@@ -48,8 +48,7 @@ func (p *pass) veilEnd(t htmlscan.Tag) {
 }
 
 // veils says whether the element that begins is not shown: by its attributes, or as what MediaWiki writes behind
-// headings to edit them, and what KaTeX and MathJax draw of the formula
-// beside it.
+// headings to edit them, and what KaTeX and MathJax draw of the formula beside it.
 func (p *pass) veils(t htmlscan.Tag) (off bool) {
 	var class []byte
 	for i := range p.Attrs() {
