@@ -81,6 +81,8 @@ func (e *Explanation) answerDone() string {
 	case e.Content == nil:
 		return "It was fetched, but nothing is stored of it: it is no page, asks not to be indexed (noindex), or the crawl " +
 			"keeps no records (--store none)."
+	case !e.Content.WithdrawnAt.IsZero():
+		return "It was fetched, and its record has no content: the page asks not to be kept (noindex, or robots.txt)."
 	case !e.Content.DuplicateOf.IsZero():
 		return fmt.Sprintf("It was fetched and is a copy (%s) of %s.", e.Content.Similarity, e.Content.DuplicateOf)
 	}

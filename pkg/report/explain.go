@@ -90,7 +90,10 @@ type Content struct {
 	Classes     []string   `json:"classes,omitempty"`       // that it is likely of
 	Revision    uint32     `json:"revision"`                // of the job, by whose extraction rules the record was made
 	// OlderRules says that those rules are not the job's present ones.
-	OlderRules bool `json:"older_rules,omitempty"`
+	OlderRules  bool       `json:"older_rules,omitempty"`
+	WithdrawnAt time.Time  `json:"withdrawn_at,omitzero"` // the page asked not to be kept: the record is empty since
+	GoneAt      time.Time  `json:"gone_at,omitzero"`      // the page was missing since
+	MovedTo     weburl.URL `json:"moved_to,omitzero"`     // where the page leads for good by now
 }
 
 // Fingerprint is what content-seen noted of a page: stored before its record, and kept for copies too.
@@ -204,7 +207,8 @@ func (s *story) explainContent(ctx context.Context, e *Explanation) error {
 	e.record = r
 	e.Content = &Content{Title: r.Title, Bytes: r.Bytes, ContentType: r.ContentType, FetchedAt: r.FetchedAt,
 		Links: len(r.Links), Fields: len(r.Fields), DuplicateOf: r.DuplicateOf, Similarity: r.Similarity,
-		Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors, Revision: crawl.EpochOf(r.Epoch)}
+		Truncated: r.Truncated, Plugins: r.Plugins, Failed: r.PluginErrors, Revision: crawl.EpochOf(r.Epoch),
+		WithdrawnAt: r.WithdrawnAt, GoneAt: r.GoneAt, MovedTo: r.MovedTo}
 	if r.Relevance.Known() {
 		p := r.Relevance.P()
 		e.Content.Topic = &p

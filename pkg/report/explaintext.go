@@ -150,6 +150,17 @@ func (a *Attempt) text() string {
 	return strings.Join(parts, "  ")
 }
 
+// agedText says what became of the page after it was stored; empty: nothing that is known.
+func (c *Content) agedText(now time.Time) (text string) {
+	if !c.GoneAt.IsZero() {
+		text += fmt.Sprintf("; found missing %s", moment(c.GoneAt, now))
+	}
+	if !c.MovedTo.IsZero() {
+		text += fmt.Sprintf("; moved to %s", c.MovedTo)
+	}
+	return text
+}
+
 func (e *Explanation) contentText() string {
 	c := e.Content
 	switch {
@@ -165,6 +176,11 @@ func (e *Explanation) contentText() string {
 			text += fmt.Sprintf(" (%d of 64 bits differ)", f.Distance)
 		}
 	}
+	if !c.WithdrawnAt.IsZero() {
+		return fmt.Sprintf("taken out of the record, %s: the page asks not to be kept (noindex, or robots.txt)",
+			moment(c.WithdrawnAt, e.Time))
+	}
+	text += c.agedText(e.Time)
 	if c.Fields > 0 {
 		text += ", " + plural(c.Fields, "field")
 	}

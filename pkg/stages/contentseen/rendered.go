@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,11 +21,7 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,
 		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh),
 		Text: max(len(d.Text)-p.Rendered.Before.Text, 0), Screenshot: p.Rendered.Screenshot}
-	if p.Task.Kind == crawl.KindPage && unkept(job, d) == "" {
-		amend := h.amend
-		if decide.TextLost(p.Rendered.Before.Text, len(d.Text)) {
-			amend = h.addLinks
-		}
+	if amend := h.amending(job, d); amend != nil {
 		if err := amend(ctx, job, d, part); err != nil {
 			return nil, fmt.Errorf("rendered content of %s: %w", p.Task.URL, err)
 		}
@@ -42,6 +39,23 @@ func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	mark := &crawl.RenderMark{Host: p.Key(), Template: p.Rendered.Template, By: crawl.RenderKey(&p.Task)}
 	return []crawl.Event{&crawl.Links{Task: p.Task, Links: marked(job, d, follow), Render: mark, Relevance: d.Relevance}},
 		nil
+}
+
+// amending is what the render does to the page's record; nil: nothing.
+func (h *Handler) amending(job *crawl.Job, d *crawl.Document) func(context.Context, *crawl.Job, *crawl.Document,
+	*crawl.RenderedPart) error {
+	reason, lost := unkept(job, d), decide.TextLost(d.Page.Rendered.Before.Text, len(d.Text))
+	switch {
+	case d.Page.Task.Kind != crawl.KindPage:
+		return nil
+	case reason == crawl.ReasonNoIndex && !lost:
+		return h.empty
+	case reason != "": // noindex of a page that lost its text may be of an error that the render ran into
+		return nil
+	case lost:
+		return h.addLinks
+	}
+	return h.amend
 }
 
 // linksGained are the links that are not among those of before.
@@ -138,6 +152,20 @@ func (h *Handler) addLinks(ctx context.Context, job *crawl.Job, d *crawl.Documen
 	return nil
 }
 
+// empty takes the content out of the record of a page whose scripts say that it may not be kept, as applications do for
+// addresses that they do not have.
+func (h *Handler) empty(ctx context.Context, _ *crawl.Job, d *crawl.Document, part *crawl.RenderedPart) error {
+	t := &d.Page.Task
+	found, err := h.st.Pages.Amend(ctx, t.Job, t.URL, t.Visit, func(old *crawl.Record) {
+		withdraw(old, part.At)
+		old.Rendered = part
+	})
+	if err != nil || !found {
+		return err
+	}
+	return errors.Join(h.release(ctx, t), h.forgetWords(ctx, t, part.At))
+}
+
 // textTold says in crawl.log how a render changed the text, given the octets before and after.
 func textTold(before, after int) string {
 	if decide.TextLost(before, after) {
@@ -167,7 +195,11 @@ func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 		return nil
 	}
 	told := textTold(p.Rendered.Before.Text, len(d.Text))
-	if reason := unkept(job, d); reason != "" {
+	switch reason := unkept(job, d); {
+	case reason == "":
+	case reason == crawl.ReasonNoIndex && !decide.TextLost(p.Rendered.Before.Text, len(d.Text)):
+		told = reason + ", so that the page's record has no content"
+	default:
 		told = reason + ", so that the page's record stays as it was fetched"
 	}
 	detail := fmt.Sprintf("links +%d, %s, %d requests, %d missing, %d refused, settled by %s", part.Links,

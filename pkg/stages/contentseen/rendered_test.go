@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -74,7 +75,9 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			has: []string{old, fresh}, did: []string{"amend"}, log: "links +1, text -11 B, so"},
 		"a wall of a copy": {text: "Subscribe", links: []string{fresh}, copy: true, want: article, has: []string{old},
 			did: []string{"amend"}, log: "links +1, text -871 B, so"},
-		"noindex": {text: article + article, links: []string{fresh}, noindex: true, want: article, has: []string{old},
+		"noindex": {text: article + article, links: []string{fresh}, noindex: true,
+			did: []string{"amend", "claim"}, log: "links +1, noindex, so that the page's record has no content, "},
+		"an error with noindex": {text: "It broke", links: []string{fresh}, noindex: true, want: article, has: []string{old},
 			log: "links +1, noindex, so that the page's record stays as it was fetched, "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +93,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			for _, l := range c.links {
 				d.Links = append(d.Links, link(l))
 			}
-			d.Page.Rendered = &crawl.Rendered{Before: crawl.Before{Text: len(had), Links: []uint64{linkHash(&first)}}}
+			d.Page.Rendered = &crawl.Rendered{At: time.Unix(1, 0), Before: crawl.Before{Text: len(had),
+				Links: []uint64{linkHash(&first)}}}
 			job := testJob()
 			h := New(Stores{Jobs: crawl.StaticJobs{job.ID: &job}, Content: s, Pages: s, Unkept: s, Attempts: s,
 				Renders: countsAll{}},
@@ -104,7 +108,8 @@ func TestARenderThatTakesTextAway(t *testing.T) {
 			}
 			kept := s.record.Title == "as fetched"
 			if s.record.Text != c.want || kept != (c.want == had && c.title != "rendered") ||
-				!slices.Equal(has, c.has) || (s.record.Rendered == nil) != c.noindex {
+				!slices.Equal(has, c.has) || (s.record.Rendered == nil) != (c.did == nil) ||
+				s.record.WithdrawnAt.IsZero() == (c.noindex && c.did != nil) {
 				t.Errorf("record %+v, links %q, want %q", s.record, has, c.has)
 			}
 			if !slices.Equal(s.did, c.did) || !strings.HasPrefix(s.line.Detail, c.log) {

@@ -2268,8 +2268,11 @@ export interface components {
             fetched_at: string;
             /** Format: int64 */
             fields: number;
+            /** Format: date-time */
+            gone_at?: string;
             /** Format: int64 */
             links: number;
+            moved_to?: string;
             older_rules?: boolean;
             plugin_errors?: string[];
             plugins?: string[];
@@ -2280,6 +2283,8 @@ export interface components {
             /** Format: double */
             topic?: number;
             truncated?: string;
+            /** Format: date-time */
+            withdrawn_at?: string;
         };
         Count: {
             /** Format: int64 */
