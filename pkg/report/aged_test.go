@@ -17,11 +17,13 @@ func TestExplainTellsWhatBecameOfAPage(t *testing.T) {
 	}{
 		"withdrawn": {Content{Title: "x", WithdrawnAt: fakeNow}, "taken out of the record, now", "its record has no content"},
 		"gone":      {Content{Title: "x", GoneAt: fakeNow}, "found missing now", "fetched and stored"},
-		"moved":     {Content{Title: "x", MovedTo: mustURL(t, "http://a.test/y")}, "moved to http://a.test/y", "fetched and stored"},
+		"moved": {Content{Title: "x", MovedTo: mustURL(t, "http://a.test/y")}, "moved to http://a.test/y",
+			"fetched and stored"},
 	} {
 		e := &Explanation{Content: &c.content, Time: fakeNow.Add(time.Millisecond),
 			Ledger: LedgerEntry{State: crawl.StateDone.String(), Verdict: crawl.VerdictDone.String(), Status: 200}}
-		if text, answer := e.contentText(), e.answer(); !strings.Contains(text, c.text) || !strings.Contains(answer, c.answer) {
+		text, answer := e.contentText(), e.answer()
+		if !strings.Contains(text, c.text) || !strings.Contains(answer, c.answer) {
 			t.Errorf("%s: %q, %q", name, text, answer)
 		}
 	}
