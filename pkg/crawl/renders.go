@@ -19,6 +19,8 @@ type Resource struct {
 	Expires time.Time `cbor:"5,keyasint"`
 	// Refused is the reason why it was not or cannot be fetched: robots, scope, budget, dns …; empty: it was fetched.
 	Refused string `cbor:"6,keyasint,omitempty"`
+	// Took is how long the answer took, from the request to its last octet; 0: unknown.
+	Took time.Duration `cbor:"7,keyasint,omitempty"`
 }
 
 // Resources keeps the resources that the renders of a job need, by URL, at most so many octets in all (oldest use

@@ -42,6 +42,22 @@ func TestListsThatForget(t *testing.T) {
 	}
 }
 
+// Optimizers put a page's programs off until a visitor moves.
+func TestProgramsThatWaitForAVisitor(t *testing.T) {
+	t.Parallel()
+	const body = `<body><p id=p>p</p><script type="later">p.innerHTML='<a href=/late>x</a>'</script><script>
+		const kinds=['keydown','mousedown','mousemove','touchmove','touchstart','touchend','wheel'];
+		const run=()=>{kinds.forEach(k=>removeEventListener(k,run));document.querySelectorAll('script[type=later]').forEach(s=>{
+			const now=document.createElement('script');now.text=s.textContent;s.replaceWith(now)})};
+		kinds.forEach(k=>addEventListener(k,run,{passive:true}))</script>`
+	for scroll, want := range map[bool]string{true: "/late", false: ""} {
+		got := (&site{}).settles(t, shared(t), render.Request{Body: []byte(body), Scroll: scroll, Seed: true})
+		if got.Verdict != render.Done || paths(got.Links) != want {
+			t.Errorf("scroll %v: %s, links %q, want %q", scroll, got.Verdict, paths(got.Links), want)
+		}
+	}
+}
+
 // zone.js, and with it Angular, wraps observers: it gives its own what it finds in those of the browser.
 func TestObserversCanBeWrapped(t *testing.T) {
 	t.Parallel()

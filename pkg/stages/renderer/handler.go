@@ -91,12 +91,15 @@ const (
 type Handler struct {
 	deps    Deps
 	metrics *metrics
+	polls   *polls
 }
 
 var _ pipeline.Handler[*crawl.Render] = (*Handler)(nil)
 
 // New returns a handler.
-func New(deps Deps) *Handler { return &Handler{deps: deps, metrics: newMetrics(deps.Metrics)} }
+func New(deps Deps) *Handler {
+	return &Handler{deps: deps, metrics: newMetrics(deps.Metrics), polls: newPolls()}
+}
 
 // errWaits is why a page comes back later.
 var errWaits = errors.New("the page waits to be rendered")

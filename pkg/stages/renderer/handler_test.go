@@ -129,6 +129,36 @@ func wants(out []crawl.Event) (urls []string) {
 	return urls
 }
 
+// What holds requests open is asked for twice, and then for a while not any more.
+func TestLongPollsAreGivenUp(t *testing.T) {
+	held := crawl.Resource{Status: 200, Body: []byte("2"), Took: 25 * time.Second}
+	slow := crawl.Resource{Status: 200, Body: bytes.Repeat([]byte("news "), 200), Took: 25 * time.Second}
+	for name, tc := range map[string]struct {
+		first, second crawl.Resource
+		want          []string
+		missing       int
+	}{
+		"long polls": {held, held, nil, 1},
+		"timeouts": {crawl.Resource{Refused: crawl.ReasonTimeout}, crawl.Resource{Refused: crawl.ReasonTooSlow},
+			nil, 4},
+		"one of both":         {held, crawl.Resource{Status: 200, Body: []byte("2")}, []string{"http://a.test/poll?3"}, 0},
+		"slow, with content":  {slow, slow, []string{"http://a.test/poll?3"}, 0},
+		"quick, without":      {crawl.Resource{Status: 204}, crawl.Resource{Status: 204}, []string{"http://a.test/poll?3"}, 0},
+		"forbidden, for ever": {crawl.Resource{Refused: crawl.ReasonRobots}, held, []string{"http://a.test/poll?3"}, 0},
+	} {
+		const at = "http://a.test/poll?"
+		s := &stores{resources: map[string]crawl.Resource{at + "1": tc.first, at + "2": tc.second}}
+		b := &fake{asks: []string{at + "1", at + "1", at + "2", at + "3"}}
+		out, err := stage(s, b, nil).Handle(t.Context(), event(t, "<p>"))
+		if got := wants(out); err != nil || !slices.Equal(got, tc.want) {
+			t.Errorf("%s: asks for %q, %v", name, got, err)
+		}
+		if p, done := out[0].(*crawl.Page); done && p.Rendered.Missing != tc.missing {
+			t.Errorf("%s: %d are missing", name, p.Rendered.Missing)
+		}
+	}
+}
+
 // A page asks for its scripts first, then for what these ask for, and is rendered when all is there.
 func TestRounds(t *testing.T) {
 	s := &stores{resources: map[string]crawl.Resource{}}

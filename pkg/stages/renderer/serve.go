@@ -59,13 +59,22 @@ func (s *server) serve(ctx context.Context, sub render.Sub) render.Answer {
 	if err != nil {
 		return render.Answer{Fail: refused}
 	}
-	r, found, err := s.h.deps.Resources.Resource(ctx, s.job.ID, u, time.Now())
+	now := time.Now()
+	r, found, err := s.h.deps.Resources.Resource(ctx, s.job.ID, u, now)
+	if found {
+		s.h.polls.note(s.job.ID, u, &r, now)
+	}
 	switch {
 	case err != nil:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.err = err
 		return render.Answer{Stop: true}
+	case !found && s.h.polls.has(s.job.ID, u, now):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.gone++
+		return render.Answer{Fail: broken}
 	case !found:
 		s.lacks(u, sub.Header)
 		return render.Answer{Fail: broken}
