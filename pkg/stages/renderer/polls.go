@@ -9,10 +9,10 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// A page that waits for news holds a request open until there are some, or half a minute has passed, and then makes the
-// next one (long polling, as socket.io does it). Answered one after the other, as hosts are asked, a page would take ten
-// minutes, and its host as long. So an address that was found to do so twice is not asked for a while: the page's
-// script is told that the request failed.
+// A page that waits for news holds a request open until there are some, or half a minute has passed, and then makes
+// the next one (long polling, as socket.io does it). Answered one after the other, as hosts are asked, a page would
+// take ten minutes, and its host as long. So an address that was found to do so twice is not asked for a while: the
+// page's script is told that the request failed.
 const (
 	// An answer that took pollTime and has pollOctets at most says that nothing is new. Servers hold requests for 10 s
 	// (Phoenix), 25 s (socket.io) or 30 s (CometD); slow ones that have something to say, say more.
