@@ -82,7 +82,8 @@ func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, con
 	}
 	now := time.Now()
 	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: heeded(a.answer.Header, contentType), Body: body,
-		Digest: a.out.Digest, At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType)), Took: a.out.Ended.Sub(a.out.Started)}
+		Digest: a.out.Digest, At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType)),
+		Took: a.out.Ended.Sub(a.out.Started)}
 	if r.Status >= http.StatusBadRequest {
 		r.Expires = now.Add(dataHolds)
 	}

@@ -108,7 +108,7 @@ func (o Outcomes) judge(_ context.Context, r *result) error {
 	case r.ours && r.Verdict == crawl.VerdictFailed:
 		r.Verdict, r.Robots = crawl.VerdictRetry, nil
 	case !r.ours && page && len(r.job.Retry.On) > 0 && r.judgeNamed():
-	case !r.ours && r.Verdict == crawl.VerdictRetry && page && r.Task.Attempt >= min(r.job.Retry.Max, r.patience()):
+	case !r.ours && r.Verdict == crawl.VerdictRetry && page && r.Task.Attempt >= r.mostRepeats():
 		r.Verdict = crawl.VerdictFailed
 	case leaseLost(r.came) && page && r.Task.Attempt >= r.job.Retry.Max+maxLost:
 		r.Verdict = crawl.VerdictFailed
@@ -116,11 +116,11 @@ func (o Outcomes) judge(_ context.Context, r *result) error {
 	return nil
 }
 
-// patience is how often an attempt that failed in this way is repeated at most. A page waits for a resource, and so does
-// its host: what holds requests open until there is something new would keep both for minutes.
-func (r *result) patience() int {
+// mostRepeats is how often an attempt that failed in this way is repeated at most. A page waits for a resource, and so
+// does its host: what holds requests open until there is something new would keep both for minutes.
+func (r *result) mostRepeats() int {
 	if r.Task.Kind == crawl.KindResource && (r.Reason == crawl.ReasonTimeout || r.Reason == crawl.ReasonTooSlow) {
-		return 1
+		return min(r.job.Retry.Max, 1)
 	}
 	return r.job.Retry.Max
 }
