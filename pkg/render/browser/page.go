@@ -52,6 +52,7 @@ type rendering struct {
 	committed  int           // of the main frame, shown
 	followed   bool          // the page has loaded itself again
 	repeated   bool          // and the time of the document that it led to has passed, or it led to none
+	states     []string      // addresses that the page gave itself
 	arriving   map[string]arriving
 	silent     map[string]bool // documents of frames whose links are not to be followed, by their requests
 	workers    int             // that the page has made
@@ -245,7 +246,36 @@ func (r *rendering) moved(e event) {
 	if decode(e.params, &to) != nil || string(to.FrameID) != string(r.tab.target) {
 		return
 	}
-	if at, _, _ := strings.Cut(to.URL, "#"); strings.HasPrefix(at, "http") && at != r.req.URL {
+	at, _, _ := strings.Cut(to.URL, "#")
+	if strings.HasPrefix(at, "http") && at != r.req.URL && r.isNewState(at) {
 		r.note(at)
 	}
+}
+
+// Addresses that a page gives itself: so many in all, and so many that only the query tells apart. One that notes the
+// time, or how far somebody read, would lead the crawl into pages without end.
+const (
+	mostStates  = 64
+	mostQueries = 8
+)
+
+// isNewState reports whether an address that the page gives itself is taken, and counts it.
+func (r *rendering) isNewState(at string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path, _, _ := strings.Cut(at, "?")
+	alike := 0
+	for _, had := range r.states {
+		if had == at {
+			return false
+		}
+		if p, _, _ := strings.Cut(had, "?"); p == path {
+			alike++
+		}
+	}
+	if len(r.states) == mostStates || alike == mostQueries {
+		return false
+	}
+	r.states = append(r.states, at)
+	return true
 }

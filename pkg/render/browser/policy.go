@@ -59,6 +59,8 @@ func policy(sub render.Sub, screenshot bool) action {
 	switch {
 	case sub.Method == http.MethodOptions && sub.Type == "Preflight":
 		return action{kind: preflight}
+	case sub.Method == http.MethodHead: // answered by what a GET gets, without the body
+		return action{}
 	case sub.Method != http.MethodGet:
 		return action{refuse, blocked}
 	case sub.Type == "Image" && !screenshot && path.Base(u.Path) != "favicon.ico":

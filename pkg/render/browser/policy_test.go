@@ -20,7 +20,7 @@ func TestPolicy(t *testing.T) {
 		{"GET", "Other", "https://a.test/w.js", askServe, askServe},
 		{"POST", "XHR", "https://a.test/api", refuse, refuse},
 		{"PUT", "Fetch", "https://a.test/api", refuse, refuse},
-		{"HEAD", "Fetch", "https://a.test/api", refuse, refuse},
+		{"HEAD", "Fetch", "https://a.test/api", askServe, askServe},
 		{"OPTIONS", "Fetch", "https://a.test/api", refuse, refuse},
 		{"OPTIONS", "Preflight", "https://a.test/api", preflight, preflight},
 		{"GET", "Image", "https://a.test/i", blank, askServe},

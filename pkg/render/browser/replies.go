@@ -20,7 +20,7 @@ func (r *rendering) reply(a *asked, answer render.Answer) {
 		a.fulfil(render.Answer{Status: 200, Header: http.Header{"Content-Type": {"image/gif"}}, Body: pixel})
 	case a.action.kind == preflight:
 		a.fulfil(render.Answer{Status: 204, Header: http.Header{
-			"Access-Control-Allow-Methods": {"GET"}, "Access-Control-Allow-Headers": {a.headers}}})
+			"Access-Control-Allow-Methods": {"GET, HEAD"}, "Access-Control-Allow-Headers": {a.headers}}})
 	case a.main && !shown(answer): // an error page, or nothing, would take the place of the document
 		r.mu.Lock()
 		r.repeated = true // the page stays the one whose time passes
@@ -64,6 +64,9 @@ var hopByHop = []string{"Content-Encoding", "Transfer-Encoding", "Content-Length
 
 func (a *asked) fulfil(answer render.Answer) {
 	p := fetch.FulfillRequestParams{RequestID: a.id, ResponseCode: int64(answer.Status), Body: answer.Body}
+	if a.sub.Method == http.MethodHead {
+		p.Body = nil
+	}
 	if p.ResponseCode < 100 {
 		p.ResponseCode = 200
 	}

@@ -58,6 +58,22 @@ func TestProgramsThatWaitForAVisitor(t *testing.T) {
 	}
 }
 
+// A page that gives itself one address after the other leads to few of them.
+func TestAddressesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const body = `<body><script>let n=0;setInterval(()=>history.replaceState({},'','/here?at='+n++),10);
+		for(let i=0;i<100;i++)history.pushState({},'','/view/'+i)</script>`
+	got := (&site{}).settles(t, shared(t), render.Request{Body: []byte(body), Seed: true})
+	if n := len(got.Links); n != mostStates || got.Verdict != render.Done {
+		t.Errorf("%s, %d links, want %d: %.300s", got.Verdict, n, mostStates, paths(got.Links))
+	}
+	const few = `<body><script>let n=0;setInterval(()=>history.replaceState({},'','/here?at='+n++),10)</script>`
+	got = (&site{}).settles(t, shared(t), render.Request{Body: []byte(few), Seed: true})
+	if n := len(got.Links); n != mostQueries || got.Verdict != render.Done {
+		t.Errorf("%s, %d links, want %d: %.300s", got.Verdict, n, mostQueries, paths(got.Links))
+	}
+}
+
 // zone.js, and with it Angular, wraps observers: it gives its own what it finds in those of the browser.
 func TestObserversCanBeWrapped(t *testing.T) {
 	t.Parallel()
