@@ -3,6 +3,7 @@ package fetcher
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,6 +41,48 @@ func mendHead(head []byte) (mended []byte, interim, chunked bool) {
 	f.write(out)
 	out.WriteString("\r\n")
 	return out.Bytes(), status[0] == '1' && status != "101", f.chunked && !strings.HasPrefix(first, "HTTP/1.0")
+}
+
+// needsNothing reports whether an answer that begins so has its whole head there, and nothing in it or in its body is to
+// be mended: as most do.
+func needsNothing(answer []byte) bool {
+	var lengths int
+	for first := true; ; first = false {
+		i := bytes.IndexByte(answer, '\n')
+		if i < 1 || answer[i-1] != '\r' {
+			return false
+		}
+		line := answer[:i-1]
+		answer = answer[i+1:]
+		if len(line) == 0 {
+			return !first
+		}
+		if first {
+			if status, ok := strictStatus(string(line)); !ok || status[0] == '1' {
+				return false
+			}
+			continue
+		}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if len(name) == len(line) || !isToken(name) || slices.ContainsFunc(value, isControlOctet) {
+			return false
+		}
+		switch {
+		case len(name) == len("Content-Length") && bytes.EqualFold(name, []byte("Content-Length")):
+			if lengths++; lengths > 1 || !isNumber(bytes.TrimSpace(value)) {
+				return false
+			}
+		case len(name) == len("Transfer-Encoding") && bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			return false
+		}
+	}
+}
+
+// isControlOctet reports whether an octet may be in no value of a field.
+func isControlOctet(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
+
+func isNumber(b []byte) bool {
+	return len(b) > 0 && len(b) < 19 && !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // logicalLines are the lines of a head without those that are blank; lines that are folded are one.
@@ -90,7 +133,7 @@ func strictStatus(line string) (string, bool) {
 }
 
 // isToken reports whether s may be the name of a field (RFC 9110, section 5.1).
-func isToken(s string) bool {
+func isToken[S string | []byte](s S) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
@@ -98,18 +141,17 @@ func isToken(s string) bool {
 			return false
 		}
 	}
-	return s != ""
+	return len(s) > 0
 }
 
 // clean is a value without octets that no value may have.
 func clean(value string) string {
 	value = strings.Trim(value, " \t\r")
-	bad := func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
 	for i := range len(value) {
-		if bad(value[i]) {
+		if isControlOctet(value[i]) {
 			b := []byte(value)
 			for j := range b {
-				if bad(b[j]) {
+				if isControlOctet(b[j]) {
 					b[j] = ' '
 				}
 			}

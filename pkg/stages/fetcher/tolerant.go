@@ -60,6 +60,9 @@ func (c *tolerantConn) Read(p []byte) (int, error) {
 		}
 		c.out = c.room[:0]
 		switch {
+		case c.inHead && len(c.head) == 0 && needsNothing(p[:n]):
+			c.inHead = false
+			return n, err
 		case c.inHead:
 			c.take(p[:n])
 		case c.chunks.part == chunkNone:

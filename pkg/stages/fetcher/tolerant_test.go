@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -157,6 +158,33 @@ func FuzzTolerant(f *testing.F) {
 			} else if text != first {
 				t.Errorf("read %s, want %s", text, first)
 			}
+		}
+	})
+}
+
+// What is said to need nothing is read by net/http, and as it is read when it is mended.
+func FuzzNeedsNothing(f *testing.F) {
+	for _, head := range oddHeads {
+		f.Add([]byte(head))
+	}
+	plain := []byte(html + "Content-Length: 5\r\nX-A: \tb \r\n\r\nhello")
+	f.Add(plain)
+	if !needsNothing(plain) {
+		f.Error("a plain answer is mended")
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		if !needsNothing(answer) {
+			return
+		}
+		as, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+		if err != nil {
+			t.Fatalf("%q needs nothing, and net/http says %v", answer, err)
+		}
+		mended, interim, chunked := mendHead(answer[:headEnd(answer, 0)])
+		is, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(mended)), nil)
+		if err != nil || interim || chunked || is.StatusCode != as.StatusCode || is.ContentLength != as.ContentLength ||
+			!maps.EqualFunc(is.Header, as.Header, slices.Equal) {
+			t.Errorf("%q: %v, %+v and %+v", answer, err, is, as)
 		}
 	})
 }
