@@ -43,8 +43,8 @@ func mendHead(head []byte) (mended []byte, interim, chunked bool) {
 	return out.Bytes(), status[0] == '1' && status != "101", f.chunked && !strings.HasPrefix(first, "HTTP/1.0")
 }
 
-// needsNothing reports whether an answer that begins so has its whole head there, and nothing in it or in its body is to
-// be mended: as most do.
+// needsNothing reports whether an answer that begins so has its whole head there, and nothing in it or in its body is
+// to be mended: as most do.
 func needsNothing(answer []byte) bool {
 	var lengths int
 	for first := true; ; first = false {
