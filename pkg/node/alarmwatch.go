@@ -38,11 +38,14 @@ func newAlarmWatch(b *rabbit.Bus, log *slog.Logger, reg prometheus.Registerer) *
 }
 
 // run looks until ctx is done. A broker that does not answer keeps the alarms that it had: others say that it is away.
-func (w *alarmWatch) run(ctx context.Context) {
-	tick := time.NewTicker(alarmEvery)
+func (w *alarmWatch) run(ctx context.Context) { eachPause(ctx, alarmEvery, w.look) }
+
+// eachPause calls look now and after each pause, until ctx is done.
+func eachPause(ctx context.Context, pause time.Duration, look func(context.Context)) {
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
-		w.look(ctx)
+		look(ctx)
 		select {
 		case <-ctx.Done():
 			return

@@ -33,18 +33,7 @@ func watchBroker(ctx context.Context, b *rabbit.Bus, p *process.Program) {
 }
 
 // run looks until ctx is done.
-func (w *policyWatch) run(ctx context.Context) {
-	tick := time.NewTicker(policyEvery)
-	defer tick.Stop()
-	for {
-		w.look(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
+func (w *policyWatch) run(ctx context.Context) { eachPause(ctx, policyEvery, w.look) }
 
 // look tells what is new. A broker that does not answer keeps what it had.
 func (w *policyWatch) look(ctx context.Context) {

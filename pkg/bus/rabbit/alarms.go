@@ -28,16 +28,7 @@ func (b *Bus) Alarms(ctx context.Context) ([]bus.Alarm, error) {
 // alarms calls the health check that any user of the management API may call. It answers 503 if there are alarms, which
 // the client library reports as an error.
 func (m *management) alarms(ctx context.Context, v *vhost) ([]bus.Alarm, error) {
-	c, err := m.client(ctx, v.url)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+"/api/health/checks/alarms", nil)
-	if err != nil {
-		return nil, err
-	}
-	req.SetBasicAuth(c.Username, c.Password)
-	resp, err := withContext{ctx, m.transport}.RoundTrip(req)
+	resp, err := m.get(ctx, v, "/api/health/checks/alarms")
 	if err != nil {
 		return nil, err
 	}
@@ -64,4 +55,18 @@ func (m *management) alarms(ctx context.Context, v *vhost) ([]bus.Alarm, error) 
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource, b.Resource))
 	})
 	return slices.Compact(answer.Alarms), nil
+}
+
+// get asks the management API for a path that the client library does not know. The caller closes the body.
+func (m *management) get(ctx context.Context, v *vhost, path string) (*http.Response, error) {
+	c, err := m.client(ctx, v.url)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(c.Username, c.Password)
+	return withContext{ctx, m.transport}.RoundTrip(req)
 }

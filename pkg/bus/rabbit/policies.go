@@ -54,17 +54,8 @@ func (b *Bus) Policies(ctx context.Context) ([]bus.QueuePolicy, error) {
 
 // policed lists the queues of a vhost with their policies.
 func (m *management) policed(ctx context.Context, v *vhost) (queues []policed, err error) {
-	c, err := m.client(ctx, v.url)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base+"/api/queues/"+url.PathEscape(v.name)+
-		"?columns=name,policy,operator_policy,arguments,effective_policy_definition", nil)
-	if err != nil {
-		return nil, err
-	}
-	req.SetBasicAuth(c.Username, c.Password)
-	resp, err := withContext{ctx, m.transport}.RoundTrip(req)
+	resp, err := m.get(ctx, v, "/api/queues/"+url.PathEscape(v.name)+
+		"?columns=name,policy,operator_policy,arguments,effective_policy_definition")
 	if err != nil {
 		return nil, err
 	}
