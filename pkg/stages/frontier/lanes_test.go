@@ -76,3 +76,42 @@ func (w *world) fetched() int {
 	defer w.mu.Unlock()
 	return len(w.fetches)
 }
+
+// Two jobs share a host whose robots.txt fails at first. The one that asks again asks by its own revision, and does not
+// wait for the other, which is paused meanwhile.
+func TestRobotsAreAskedForByTheJobThatNeedsThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := aJob("a"), aJob("b")
+		a.IgnoreRobots, b.IgnoreRobots, b.Epoch = false, false, 2
+		w := newWorld(t, 1, a, b)
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			r := reply{took: 100 * time.Millisecond, outcome: crawl.Outcome{Verdict: crawl.VerdictDone, Status: 200}}
+			switch {
+			case f.Task.Kind == crawl.KindRobots && f.Task.Attempt == 0:
+				r.outcome = crawl.Outcome{Verdict: crawl.VerdictRetry, Reason: "timeout"}
+			case f.Task.Kind == crawl.KindRobots:
+				r.outcome.Robots = &crawl.RobotsOutcome{Expires: time.Now().Add(time.Hour)}
+			}
+			return r
+		}
+		w.begin()
+		w.add(pages(t, "a", 1, 5)...)
+		time.Sleep(500 * time.Millisecond)
+		w.f.Hold("a", true)
+		w.add(page(t, "b", "http://h0.test/b"))
+		time.Sleep(10 * time.Minute)
+		w.stop()
+		fetched := 0
+		for _, f := range w.fetches {
+			if got, want := f.Task.JobEpoch(), crawl.EpochOf(w.jobs[f.Task.Job].Epoch); got != want {
+				t.Errorf("%s of job %s is fetched by revision %d; the job's is %d", f.Task.URL, f.Task.Job, got, want)
+			}
+			if f.Task.Job == "b" && f.Task.Kind == crawl.KindPage {
+				fetched++
+			}
+		}
+		if fetched != 1 {
+			t.Errorf("%d pages of b were fetched; want 1", fetched)
+		}
+	})
+}

@@ -40,6 +40,11 @@ func (d robotsDesk) next(h *host, task *crawl.Task, now time.Time) (robots *craw
 	if st.leased || st.next == nil || st.notBefore.After(now) || d.leases.at(h, st.next) {
 		return nil, true
 	}
+	if st.next.Job != task.Job { // it failed for another job, which may be paused or at another revision: this one asks
+		asked := *st.next
+		asked.Job = task.Job
+		st.next = &asked
+	}
 	return st.next, true
 }
 

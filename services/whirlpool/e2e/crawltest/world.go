@@ -18,7 +18,7 @@ import (
 )
 
 // Patience bounds a crawl, and all else that others take their time for: what does not come in that time will not come.
-const Patience = 30 * time.Minute
+const Patience = 15 * time.Minute
 
 // World is a synthetic web being served, and what one machine found in it undisturbed.
 type World struct {
