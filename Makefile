@@ -17,8 +17,8 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-crawls test-programs test-rendered test-packages test-serial test-race
-.PHONY: test-detected test-alone
+.PHONY: help install build test test-crawls test-programs test-one-process test-rendered test-packages test-serial
+.PHONY: test-race test-detected test-alone
 .PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
 .PHONY: clean studio studio-check studio-e2e
@@ -39,7 +39,10 @@ build: ## build the programs into bin/
 # TIMEOUT ends the tests of a package that hang.
 # Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and
 # all other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other
-# crawls cost more, not only longer: their tests find the machine slow, and wait and work on in proportion.
+# crawls cost more, not only longer: their tests find the machine slow, and wait and work on in proportion. The crawls
+# in one process wait most of their time: they share the machine with the second part of the others.
+# FIRST names targets to run before the crawls, beside the other tests (.ci/run: the studio in its browser).
+FIRST ?=
 test: submake := $(MAKE)
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
 	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(submake) --no-print-directory --keep-going -j2 \
@@ -54,11 +57,11 @@ TESTED := $(CURDIR)/$(BIN)/tested
 tested:
 	$(GO) build -ldflags=-w -o $(TESTED)/ ./services/...
 
-# What go test compiles before it links, so that tests which run later need not wait for it.
+# What go test compiles before it links, so that tests which run later need not wait for it. Those of SERIAL run first.
 compiled: compiler
 	CGO_ENABLED=1 $(GO) list -race -export -test -deps ./services/whirlpool \
 		$$($(GO) list ./... | grep -vxF "$$($(GO) list $(SERIAL))") >/dev/null
-	$(GO) list -export -test -deps $(SERIAL) $(RACELESS) >/dev/null
+	$(GO) list -export -test -deps $(CRAWLS) $(RACELESS) >/dev/null
 
 # The race detector makes a test five to ten times slower. SERIAL are the packages for which it can find nothing: they
 # start no goroutines (pkg/serial_test.go), or their tests drive programs of their own, which have no detector. RACELESS
@@ -70,8 +73,10 @@ RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workf
 ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes|WokenLate|FewFalseAlarms
 # DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
-# CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest.
-CRAWLS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes ./services/whirlpool/e2e
+# CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest: PROGRAMS with those of
+# a cluster, the other in one process.
+PROGRAMS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes
+CRAWLS   := $(PROGRAMS) ./services/whirlpool/e2e
 # RENDERED are those that are not SERIAL and drive a browser.
 RENDERED := ./pkg/render/browser
 PACKAGES ?= $(shell nproc)
@@ -79,19 +84,22 @@ PACKAGES ?= $(shell nproc)
 GOTEST  = $(NICE) $(GO) test -vet=off -ldflags=-w -count=$(COUNT) -timeout $(TIMEOUT) -p $(PACKAGES)
 
 test-crawls:
-	@failed=0; for part in test-programs test-rendered; do $(MAKE) --no-print-directory $$part PACKAGES=1 || failed=1; done; exit $$failed
+	@failed=0; for part in $(FIRST) test-programs; do $(MAKE) --no-print-directory $$part PACKAGES=1 || failed=1; done; exit $$failed
 
 test-programs:
-	$(GOTEST) $(CRAWLS)
+	$(GOTEST) $(PROGRAMS)
 
-# Here, and not among the others, since a browser that gets too little time draws no frames, and its pages' time stands.
+test-one-process:
+	$(GOTEST) ./services/whirlpool/e2e
+
+# Alone: a browser that gets too little time draws no frames, and its pages' time stands.
 test-rendered: export CGO_ENABLED := 1
 test-rendered:
 	$(GOTEST) -race $(RENDERED)
 
-test-packages: export NICE := nice -n 5
 test-packages:
-	@failed=0; for part in test-serial test-race test-detected test-alone; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+	@failed=0; for part in test-serial test-race test-detected test-alone; do $(MAKE) --no-print-directory $$part NICE="nice -n 5" || failed=1; done; \
+	for part in test-one-process test-rendered; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 test-race test-detected: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
