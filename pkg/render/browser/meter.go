@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/systeminfo"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/render"
@@ -56,7 +58,11 @@ func (r *rendering) look(ctx context.Context) map[int64]time.Duration {
 func (r *rendering) measured(cpu, wall time.Duration) {
 	if most := r.allowed(r.limits.CPU); cpu > most {
 		const why = "%s of the processor used, %s are allowed"
-		r.limit(why, cpu.Round(time.Millisecond), most)
+		if r.limit(why, cpu.Round(time.Millisecond), most) {
+			// A script that computes without end would keep us from reading what it made before. The tab is closed then.
+			r.tab.page.tell(emulation.CommandSetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+			r.tab.page.tell(runtime.CommandTerminateExecution, nil)
+		}
 		if cpu > most+r.limits.CPU/2 {
 			r.stop(ends(render.Hang, why, cpu.Round(time.Millisecond), most))
 		}

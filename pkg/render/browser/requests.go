@@ -200,14 +200,16 @@ func (r *rendering) ask(sub render.Sub) render.Answer {
 }
 
 // limit ends the wait: the page is taken as it is.
-func (r *rendering) limit(format string, args ...any) {
+func (r *rendering) limit(format string, args ...any) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.result.Verdict == "" {
-		r.result.Verdict, r.result.Detail, r.result.Settled = render.Limit, fmt.Sprintf(format, args...), "limit"
-		signal(r.expired)
-		r.cut()
+	if r.result.Verdict != "" {
+		return false
 	}
+	r.result.Verdict, r.result.Detail, r.result.Settled = render.Limit, fmt.Sprintf(format, args...), "limit"
+	signal(r.expired)
+	r.cut()
+	return true
 }
 
 func header(h network.Headers, name string) string {

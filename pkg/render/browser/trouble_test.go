@@ -38,11 +38,14 @@ func TestTrouble(t *testing.T) {
 		navigated string
 		limits    render.Limits
 	}{
-		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Hang},
-		{name: "an endless loop after 200 ms", body: `<a href=/x>x</a><script>setTimeout(()=>{for(;;){}},200)</script>`,
-			verdict: render.Hang, limits: render.Limits{CPU: 4 * time.Second}},
-		{name: "promises without end", body: `<script>(function f(){Promise.resolve().then(f)})()</script>`,
-			verdict: render.Hang},
+		{name: "an endless loop at once", body: `<a href=/x>x</a><script>for(;;){}</script>`, verdict: render.Limit,
+			links: "/x"},
+		{name: "an endless loop after 200 ms", verdict: render.Limit, links: "/x /y",
+			body: `<a href=/x>x</a><script>document.body.innerHTML+='<a href=/y>y</a>';setTimeout(()=>{for(;;){}},200)</script>`},
+		{name: "endless loops", body: `<a href=/x>x</a><script>setInterval(()=>{for(;;){}},20)</script>`,
+			verdict: render.Limit, or: render.Hang, links: "/x"},
+		{name: "promises without end", body: `<a href=/x>x</a><script>(function f(){Promise.resolve().then(f)})()</script>`,
+			verdict: render.Limit, links: "/x"},
 		{name: "dialogs",
 			body:  `<a href=/x>x</a><script>alert(1);confirm(2);prompt(3);document.body.innerHTML+='<a href=/y>y</a>'</script>`,
 			links: "/x /y", limits: render.Limits{Wall: 30 * time.Second}},
@@ -102,7 +105,7 @@ func TestTrouble(t *testing.T) {
 		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next",
 			links: "/x"},
 		{name: "a frame that loops", body: `<a href=/x>x</a><iframe src=/loop></iframe>`,
-			pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Hang},
+			pages: map[string]string{"/loop": "<script>for(;;){}</script>"}, verdict: render.Limit, links: "/x"},
 		{name: "prefetch, beacon, EventSource, WebSocket, preconnect",
 			body: `<link rel=dns-prefetch href=//p.test><link rel=preconnect href=//q.test><link rel=prefetch href=/pre>
 			<a href=/x>x</a><script>navigator.sendBeacon('/beacon','x');new EventSource('/es');try{new WebSocket('ws://www.a.test/ws')}catch(e){}</script>`, links: "/x"},
@@ -123,7 +126,7 @@ func TestTrouble(t *testing.T) {
 			t.Parallel()
 			s, at := &site{pages: test.pages, crashes: test.verdict == render.Crash}, time.Now()
 			limits := test.limits
-			if test.verdict == render.Hang {
+			if test.verdict == render.Hang || test.verdict == render.Limit {
 				limits.CPU = cmp.Or(limits.CPU, loops)
 			}
 			limits.Wall, limits.CPU = cmp.Or(limits.Wall, small.Wall), cmp.Or(limits.CPU, small.CPU)
@@ -236,8 +239,16 @@ func TestRenewed(t *testing.T) {
 	c := started(t, Config{})
 	first, s := c.p.cmd.Process.Pid, &site{}
 	for range 2 {
-		s.renders(t, c, render.Request{Body: []byte("<script>for(;;){}</script>"),
-			Limits: render.Limits{CPU: 200 * time.Millisecond}})
+		got, err := c.Render(t.Context(), render.Request{URL: "http://h.test/", Body: []byte("<script src=/a.js></script>")},
+			func(context.Context, render.Sub) render.Answer {
+				for _, pid := range c.renderers() {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+				return render.Answer{}
+			})
+		if err != nil || got.Verdict != render.Crash {
+			t.Fatalf("%v, %s %s", err, got.Verdict, got.Detail)
+		}
 	}
 	s.renders(t, c, render.Request{})
 	second := c.p.cmd.Process.Pid
@@ -285,13 +296,13 @@ func TestScreenshot(t *testing.T) {
 // machine.
 func TestHangLeavesNoProcess(t *testing.T) {
 	for name, test := range map[string]struct{ body, verdict string }{
-		"a loop":   {"<script>for(;;){}</script>", render.Hang},
+		"a loop":   {"<script>for(;;){}</script>", render.Limit},
 		"a worker": {"<script>new Worker(URL.createObjectURL(new Blob(['for(;;){}'])))</script>", render.Done},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := started(t, Config{})
 			limits := render.Limits{CPU: 200 * time.Millisecond}
-			if test.verdict != render.Hang {
+			if test.verdict != render.Limit {
 				limits.CPU = 2 * time.Second
 			}
 			var pids []int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -27,6 +28,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		return nil, h.logins.over(ctx, a)
 	}
 	c.settle(a.out)
+	if a.task.Kind == crawl.KindResource && a.out.Status == http.StatusInternalServerError {
+		a.out.Slow = false // what a script asked for fails there, as visitors see it daily; the host is well
+	}
 	switch c {
 	case classPage:
 		events, err := h.page(ctx, a)

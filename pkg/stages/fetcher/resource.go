@@ -31,7 +31,7 @@ func (h *Handler) resource(ctx context.Context, a *attempt, b *body, contentType
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if a.broke(b) {
+	if !a.streams(b, contentType) && a.broke(b) {
 		return nil
 	}
 	a.finish()
@@ -40,6 +40,15 @@ func (h *Handler) resource(ctx context.Context, a *attempt, b *body, contentType
 		return err
 	}
 	return h.keepResource(ctx, a, b.kept(), contentType)
+}
+
+// streams reports whether a body that was waited for in vain, twice, is a stream of data that is left open: a browser
+// shows what has come of it. Part of a program, or of a style, is of no use.
+func (a *attempt) streams(b *body, contentType string) bool {
+	fault := b.fault()
+	media := mediaType(contentType)
+	return a.task.Attempt > 0 && b.n > 0 && !isAsset(media) && media != "application/wasm" &&
+		(errors.Is(fault, errIdle) || errors.Is(fault, errTooSlow) || errors.Is(fault, errTotal))
 }
 
 // resourceElsewhere keeps a redirect: the browser follows it, and asks for its target.

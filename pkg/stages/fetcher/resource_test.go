@@ -3,6 +3,7 @@ package fetcher
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -68,5 +69,42 @@ func TestErrorsForAPageAreKeptWithTheirBodies(t *testing.T) {
 			kept.last.Header["Content-Type"][0] != "application/problem+json" || time.Until(kept.last.Expires) > dataHolds:
 			t.Errorf("%d: kept %+v", status, kept.last)
 		}
+	}
+}
+
+// A script reads a stream of data as it comes. What has come of one that is left open is kept at the second attempt;
+// half a program is not.
+func TestStreamsForAPageAreKeptAsFarAsTheyCame(t *testing.T) {
+	const line = `{"title":"the first"}` + "\n"
+	for name, c := range map[string]struct {
+		media   string
+		attempt int
+		verdict crawl.Verdict
+	}{
+		"data, at first":    {"application/x-ndjson", 0, crawl.VerdictRetry},
+		"data, again":       {"application/x-ndjson", 1, crawl.VerdictDone},
+		"a program":         {"text/javascript", 1, crawl.VerdictRetry},
+		"nothing that came": {"", 1, crawl.VerdictRetry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &shelf{}
+			inBubble(t, func(*crawl.Job) {}, func(w http.ResponseWriter, r *http.Request) {
+				if c.media != "" {
+					w.Header().Set("Content-Type", c.media)
+					_, _ = io.WriteString(w, line)
+				}
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			}, func(b *bench, url string) {
+				b.h.deps.Resources = kept
+				r := b.get(url, func(f *crawl.Fetch) { f.Task.Kind, f.Task.Attempt = crawl.KindResource, c.attempt })
+				if r.Verdict != c.verdict {
+					t.Errorf("verdict %v (%s), want %v", r.Verdict, r.Detail, c.verdict)
+				}
+			})
+			if (kept.last != nil) != (c.verdict == crawl.VerdictDone) || kept.last != nil && string(kept.last.Body) != line {
+				t.Errorf("kept %+v", kept.last)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -116,10 +117,12 @@ func (o Outcomes) judge(_ context.Context, r *result) error {
 	return nil
 }
 
-// mostRepeats is how often an attempt that failed in this way is repeated at most. A page waits for a resource, and so
-// does its host: what holds requests open until there is something new would keep both for minutes.
+// mostRepeats is how often an attempt that failed in this way is repeated at most. A page waits for a resource, and the
+// host of one that answers 503, or holds requests open, is not asked for anything else meanwhile. What fails so twice
+// fails for visitors, too, and the page's scripts show them something.
 func (r *result) mostRepeats() int {
-	if r.Task.Kind == crawl.KindResource && (r.Reason == crawl.ReasonTimeout || r.Reason == crawl.ReasonTooSlow) {
+	slow := r.Reason == crawl.ReasonTimeout || r.Reason == crawl.ReasonTooSlow
+	if r.Task.Kind == crawl.KindResource && (slow || r.Status >= http.StatusInternalServerError) {
 		return min(r.job.Retry.Max, 1)
 	}
 	return r.job.Retry.Max

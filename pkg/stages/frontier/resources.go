@@ -13,6 +13,8 @@ import (
 const (
 	// refusedFor is how long a resource that could not be had is not tried again.
 	refusedFor = time.Hour
+	// failedFor is how long one is not tried again whose server failed: that may pass.
+	failedFor = 10 * time.Minute
 	// silentAfter is after how many failures in a row the resources of a host are given up that has never answered, since
 	// pages wait for them. With the pauses between attempts that takes 15 s where connections are refused. Fewer would
 	// be rash: ten pages that are rendered without their scripts have their template given up (package decide).
@@ -39,8 +41,11 @@ func (f *Frontier) refuseResources(ctx context.Context, outs []*crawl.Outcome, n
 		}
 		r := crawl.Resource{URL: t.URL, Status: out.Status, At: now, Expires: now.Add(refusedFor),
 			Refused: cmp.Or(out.Reason, out.Verdict.String())}
-		if out.Reason == crawl.ReasonHostDown {
+		switch {
+		case out.Reason == crawl.ReasonHostDown:
 			r.Expires = now.Add(silentFor)
+		case out.Status >= http.StatusInternalServerError:
+			r.Expires = now.Add(failedFor)
 		}
 		if err := wasDiscarded(f.deps.Resources.PutResource(ctx, t.Job, r)); err != nil {
 			return fmt.Errorf("frontier: note that %s cannot be had: %w", t.URL, err)

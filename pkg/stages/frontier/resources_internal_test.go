@@ -70,3 +70,34 @@ func TestResourcesThatCannotBeHad(t *testing.T) {
 		}
 	}
 }
+
+// A page, and its host, wait for a resource: what fails twice for visitors, too, is given up, for ten minutes.
+func TestResourcesThatFailAreRepeatedOnce(t *testing.T) {
+	job := crawl.DefaultJob()
+	for name, c := range map[string]struct {
+		kind   crawl.Kind
+		reason string
+		status int
+		want   int
+	}{
+		"503":                    {crawl.KindResource, crawl.ReasonStatus, 503, 1},
+		"500":                    {crawl.KindResource, crawl.ReasonStatus, 500, 1},
+		"held open":              {crawl.KindResource, crawl.ReasonTimeout, 0, 1},
+		"asked too often":        {crawl.KindResource, crawl.ReasonStatus, 429, job.Retry.Max},
+		"not connected":          {crawl.KindResource, crawl.ReasonConnect, 0, job.Retry.Max},
+		"a page whose host does": {crawl.KindPage, crawl.ReasonStatus, 503, job.Retry.Max},
+	} {
+		r := &result{job: &job, Outcome: crawl.Outcome{Task: crawl.Task{Kind: c.kind}, Reason: c.reason, Status: c.status}}
+		if got := r.mostRepeats(); got != c.want {
+			t.Errorf("%s: repeated %d times at most, want %d", name, got, c.want)
+		}
+	}
+	n, now := &notes{}, time.Now()
+	f := &Frontier{deps: Deps{Resources: n}}
+	out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindResource}, Verdict: crawl.VerdictFailed,
+		Reason: crawl.ReasonStatus, Status: 503}
+	if err := f.refuseResources(t.Context(), []*crawl.Outcome{out}, now); err != nil || len(n.put) != 1 ||
+		n.put[0].Expires.Sub(now) != failedFor {
+		t.Errorf("put %+v, %v", n.put, err)
+	}
+}
