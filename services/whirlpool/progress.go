@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 )
 
 // view shows a crawl's progress: a line that renews itself on a terminal, plain lines elsewhere, JSON lines with
@@ -55,6 +56,7 @@ type progress struct {
 	Waiting    int64     `json:"retries_waiting"`
 	Shut       int64     `json:"shut,omitempty"`    // wait until a host that could not be had is asked again
 	Trouble    string    `json:"trouble,omitempty"` // why nothing goes on
+	Waits      string    `json:"waits,omitempty"`   // for which host, how long and why, where none can be asked soon
 	Failed     int64     `json:"failed"`
 	Gone       int64     `json:"gone"`
 	Blocked    int64     `json:"blocked"`
@@ -157,11 +159,31 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	p := progressOf(tally, pages, now)
 	p.Queued, p.Shut, p.Trouble = s.Queued-s.Shut, s.Shut, s.Trouble
 	p.InFlight, p.Hosts, p.Waiting, p.Rate = s.InFlight, s.ActiveHosts, s.Waiting, v.rate.Add(now, pages)
-	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 {
+	if s.InFlight == 0 {
+		p.Waits = waitsFor(l.Frontier().Hosts(l.Job.ID), now)
+	}
+	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 && p.Waits == "" {
 		left = min(left, p.Queued) // what is known so far
 		p.ETASeconds = float64(left) / p.Rate
 	}
 	return p, nil
+}
+
+// worthSaying is how long a crawl waits before it says for whom: delays between two requests are shorter.
+const worthSaying = 5 * time.Second
+
+// waitsFor says for which host a crawl waits that asks nobody: for the first that may be asked. It is empty where that
+// is soon, or unknown.
+func waitsFor(hosts []frontier.HostNow, now time.Time) string {
+	hosts = slices.DeleteFunc(hosts, func(h frontier.HostNow) bool { return h.Next.IsZero() })
+	if len(hosts) == 0 {
+		return ""
+	}
+	first := slices.MinFunc(hosts, func(a, b frontier.HostNow) int { return a.Next.Compare(b.Next) })
+	if wait := first.Next.Sub(now); wait >= worthSaying {
+		return fmt.Sprintf("waits %s for %s: %s", shortTime(wait.Round(time.Second)), first.Key, first.Text)
+	}
+	return ""
 }
 
 // pagesOf counts the pages: those with a record, or all where there are none.
@@ -234,6 +256,9 @@ func (p *progress) parts() []part {
 	count(6, p.Refused, "refused")
 	count(5, p.Gone, "gone")
 	count(8, p.Waiting, "to retry")
+	if p.Waits != "" {
+		parts = append(parts, part{1, p.Waits})
+	}
 	if p.ETASeconds >= 1 {
 		parts = append(parts, part{10, "~" + shortTime(time.Duration(p.ETASeconds)*time.Second) + " to go"})
 	}
