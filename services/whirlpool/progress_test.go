@@ -17,9 +17,9 @@ func TestWhomACrawlWaitsFor(t *testing.T) {
 		hosts []frontier.HostNow
 		want  string
 	}{
-		"nobody":           {},
-		"nobody can tell":  {hosts: []frontier.HostNow{{Key: "a.test"}}},
-		"the delay":        {hosts: []frontier.HostNow{at("a.test", time.Second), at("b.test", time.Hour)}},
+		"nobody":          {},
+		"nobody can tell": {hosts: []frontier.HostNow{{Key: "a.test"}}},
+		"the delay":       {hosts: []frontier.HostNow{at("a.test", time.Second), at("b.test", time.Hour)}},
 		"the first of two": {[]frontier.HostNow{at("a.test", time.Hour), at("b.test", time.Minute)},
 			"waits 1m0s for b.test: it failed 2 times in a row"},
 	} {
