@@ -24,7 +24,7 @@ func (e *Explanation) answerUnknown() string {
 		return "It was fetched for its rules. It is no page of the crawl."
 	}
 	if e.resource != nil && e.Ledger.State == crawl.StateUnknown.String() {
-		return "It was asked for because scripts of a page want it. It is no page of the crawl."
+		return "It was asked for because scripts of a page want it. It is no page of the crawl." + e.resourceText()
 	}
 	never := "The crawl has not met it: no page that was read links to it, and it is no seed."
 	if e.mostLinks > 0 {
@@ -40,6 +40,22 @@ func (e *Explanation) answerUnknown() string {
 		return never + " It would be fetched if its origin's robots.txt allows it."
 	}
 	return never + " It would be fetched."
+}
+
+// resourceText says how the last attempt at what scripts wanted ended.
+func (e *Explanation) resourceText() string {
+	l := e.resource
+	text := fmt.Sprintf(" Attempt %d, %s: %s", l.Attempt, moment(l.At, e.Time), l.Verdict)
+	if l.Status != 0 {
+		text += ", " + statusText(l.Status)
+	}
+	if l.Verdict == crawl.VerdictRetry {
+		text += "; there will be another"
+		if e.Host.NotBefore.After(e.Time) {
+			text += ", once its host may be contacted again " + moment(e.Host.NotBefore, e.Time)
+		}
+	}
+	return text + "."
 }
 
 func (e *Explanation) answerOpen() string {

@@ -123,6 +123,23 @@ func TestExplainTellsTheRenderOfAPage(t *testing.T) {
 	}
 }
 
+// A page whose render waits for what its scripts ask for is not called one that is not rendered.
+func TestExplainOfAPageThatWaitsForItsRender(t *testing.T) {
+	job := crawl.DefaultJob()
+	job.Render.Mode = crawl.RenderAuto
+	u := mustURL(t, "http://a.test/react/5")
+	for name, url := range map[string]string{"is to be rendered, since ": "http://a.test/react/5",
+		"not rendered: template ": "http://a.test/react/6"} {
+		waits := fakeTemplates{{Host: "a.test", Shape: "/react/*", State: "sampling",
+			Asked: []crawl.RenderAsked{{By: crawl.RenderKey(&crawl.Task{Job: job.ID, URL: u}), At: fakeNow}}}}
+		e := &Explanation{URL: mustURL(t, url), Ledger: LedgerEntry{Verdict: "done", Status: 200}}
+		if err := (&story{job: &job, templates: waits}).explainRendered(t.Context(), e); err != nil ||
+			!strings.HasPrefix(e.Rendered.Words, name) {
+			t.Errorf("%v, %+v, want %q", err, e.Rendered, name)
+		}
+	}
+}
+
 // Where nothing is to be rendered nothing is told, nor of a URL that is no page.
 func TestExplainIsSilentWhereNothingIsRendered(t *testing.T) {
 	job := crawl.DefaultJob()
@@ -139,8 +156,15 @@ func TestExplainIsSilentWhereNothingIsRendered(t *testing.T) {
 func TestExplainOfAResource(t *testing.T) {
 	e := &Explanation{URL: mustURL(t, "http://a.test/app.js"), Ledger: LedgerEntry{State: crawl.StateUnknown.String()},
 		Rules: RulesVerdict{Allowed: true}}
-	e.sorted([]crawl.LogLine{{Kind: crawl.KindResource, Verdict: crawl.VerdictDone, Status: 200}})
-	if got := e.answer(); len(e.lines) != 0 || !strings.Contains(got, "scripts of a page want it") {
-		t.Errorf("%q", got)
+	for want, line := range map[string]crawl.LogLine{
+		": done, 200 OK.": {Verdict: crawl.VerdictDone, Status: 200},
+		": retry, 503 Service Unavailable; there will be another.": {Verdict: crawl.VerdictRetry, Status: 503},
+	} {
+		line.Kind, line.Attempt, line.At = crawl.KindResource, 1, fakeNow
+		e.sorted([]crawl.LogLine{line})
+		if got := e.answer(); len(e.lines) != 0 || !strings.Contains(got, "scripts of a page want it") ||
+			!strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type Rendered struct {
 	Wall    int64     `json:"wall_ms,omitempty"`
 	CPU     int64     `json:"cpu_ms,omitempty"`
 	Settled string    `json:"settled,omitempty"` // what told that the page had settled
+	Begun   time.Time `json:"begun,omitzero"`    // when a page was chosen to be rendered whose render has not ended
 	// Templates are those of its host that have its shape: which of them it is depends on its scripts.
 	Templates []Template `json:"templates"`
 	Words     string     `json:"text"` // all of it for people
@@ -61,9 +62,29 @@ func (s *story) explainRendered(ctx context.Context, e *Explanation) error {
 		return nil
 	}
 	r.take(e)
+	if r.Verdict == "" {
+		r.Begun = s.renderBegun(e, all)
+	}
 	r.Words = r.sentence()
 	e.Rendered = r
 	return nil
+}
+
+// renderBegun is when the page was chosen to be rendered; zero: it was not.
+func (s *story) renderBegun(e *Explanation, all []crawl.RenderTemplate) time.Time {
+	task := crawl.Task{Job: s.job.ID, URL: e.URL}
+	if e.record != nil {
+		task.Visit = e.record.Visit
+	}
+	by := crawl.RenderKey(&task)
+	for i := range all {
+		for _, a := range all[i].Asked {
+			if a.By == by {
+				return a.At
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // part is what the page's record says of its render.
@@ -98,6 +119,9 @@ func (r *Rendered) sentence() string {
 		if r.Detail != "" {
 			text += ": " + r.Detail
 		}
+	case r.Verdict == "" && !r.Begun.IsZero():
+		text = "is to be rendered, since " + r.Begun.UTC().Format(time.DateTime) +
+			": what its scripts ask for is fetched first, as its host allows"
 	case r.Verdict == "" && len(r.Templates) == 0:
 		return "not rendered: nothing on the page says that scripts would bring more"
 	case r.Verdict == "":
