@@ -21,7 +21,7 @@ func bodyLimit(job *crawl.Job, kind crawl.Kind) int64 {
 
 // pageAnswer turns the answer to a page's or sitemap's request into events. An error is a fault of ours.
 func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
-	c := classify(a.out.Status)
+	c := classOf(&a.answer)
 	if a.login > 0 && h.logins.refused(a, c) {
 		a.drain()
 		return nil, h.logins.over(ctx, a)

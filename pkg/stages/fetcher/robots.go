@@ -148,7 +148,7 @@ func (h *Handler) robotsAnswer(ctx context.Context, a *attempt, failure error) e
 	}
 	status := a.out.Status
 	switch {
-	case status >= 200 && status < 300 && status != http.StatusPartialContent: // half the rules are none
+	case status >= 200 && status < 300 && classOf(&a.answer) != classPart: // half the rules are none
 		return h.robotsFile(ctx, a)
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		return h.robotsRedirect(ctx, a)
