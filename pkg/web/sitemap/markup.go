@@ -21,7 +21,7 @@ type guard struct {
 	left  int   // octets the current token may still take
 	read  int64 // octets given to the current decoder
 	last  byte
-	again bool // last is to be given once more
+	again bool   // last is to be given once more
 	head  []byte // of the current token; a "<" that was read with the one before it is missing
 }
 
