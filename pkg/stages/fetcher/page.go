@@ -28,9 +28,6 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	}
 	c.settle(a.out)
 	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
-		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
-		a.out.Detail = fmt.Sprintf("the server answered %d to all the cookies that it set: they are forgotten, and it is "+
-			"asked again without them", a.out.Status)
 		return nil, errors.Join(err, h.leftover(ctx, a))
 	}
 	switch c {

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (h *Handler) keepCookies(ctx context.Context, job *crawl.Job, u weburl.URL,
 const manyCookies = 4 << 10
 
 // forgetCookies forgets the cookies of a site that refuses them as too many, as people do with "cookie bombs": they
-// would shut it for ever. It reports whether there were any, so that the page can be asked for without them.
+// would shut it for ever. It reports whether there were any: the page is asked for again, then.
 func (h *Handler) forgetCookies(ctx context.Context, a *attempt) (forgot bool, err error) {
 	sent := len(a.exchange.Sent().Get("Cookie"))
 	switch a.out.Status {
@@ -106,6 +107,11 @@ func (h *Handler) forgetCookies(ctx context.Context, a *attempt) (forgot bool, e
 		forgot, jar.Cookies = len(kept) < len(jar.Cookies), kept
 		return forgot
 	})
+	if forgot {
+		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
+		a.out.Detail = fmt.Sprintf("the server answered %d to all the cookies that it set: they are forgotten, and it is "+
+			"asked again without them", a.out.Status)
+	}
 	return forgot, err
 }
 

@@ -199,7 +199,8 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 		return err
 	}
 	target, err := location(a)
-	if err != nil || a.task.Redirects >= maxRobotsRedirects {
+	elsewhere := target.HostKey() != a.task.URL.HostKey()
+	if err != nil || a.task.Redirects >= maxRobotsRedirects || elsewhere && target.HasBadPort() {
 		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
 	}
 	a.redirected(target)

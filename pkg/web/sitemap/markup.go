@@ -14,8 +14,8 @@ import (
 // of a feed; a document that is broken a thousand times is no sitemap.
 const maxFaults = 1000
 
-// guard feeds the decoder octet by octet, which keeps it from reading ahead, and bounds each token. Of one that is longer
-// the rest is passed over. Control characters, which XML forbids, become spaces.
+// guard feeds the decoder octet by octet, which keeps it from reading ahead, and bounds each token: of a longer one the
+// rest is passed over. Control characters, which XML forbids, become spaces.
 type guard struct {
 	r     *bufio.Reader
 	left  int   // octets the current token may still take
