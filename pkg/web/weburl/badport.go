@@ -1,6 +1,6 @@
 package weburl
 
-// HasBadPort reports whether u's port is one that the Fetch Standard (2.9) keeps browsers from asking: mail servers, IRC
+// HasBadPort reports whether u has a port that the Fetch Standard (2.9) keeps browsers from asking: mail servers, IRC
 // and the like would take a request for commands of theirs.
 func (u URL) HasBadPort() bool {
 	switch u.Port() {
