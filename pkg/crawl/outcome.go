@@ -139,6 +139,7 @@ const (
 	ReasonNoFeeds          = "no-feeds"       // a feed, and the job reads neither sitemaps nor feeds
 	ReasonSeedsOnly        = "seeds-only"     // a link, a sitemap or a feed, and the job fetches its seeds only
 	ReasonScheme           = "scheme"
+	ReasonPort             = "port"               // its port is none of the web, and no seed has it
 	ReasonRobots           = "robots"             // a rule of robots.txt forbids it
 	ReasonRobotsDown       = "robots-unavailable" // robots.txt could not be had: nothing may be fetched
 	ReasonCrawlDelay       = "crawl-delay"        // robots.txt asks for more patience than the job has

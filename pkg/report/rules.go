@@ -176,7 +176,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonLogout: "it looks like a log-out link, and the crawl is logged in; follow_logout: true " +
 		"follows it",
 	crawl.ReasonSecret:         "a secret that its request needs could not be read",
-	crawl.ReasonCookie:         "it redirected to itself with a cookie, and was asked again with that",
+	crawl.ReasonCookie:         "it redirected to itself with a cookie, or refused those that it set, and was asked again",
 	crawl.ReasonNoFeeds:        "a feed, and the job reads neither sitemaps nor feeds",
 	crawl.ReasonSeedsOnly:      "a link, a sitemap or a feed, and the job fetches its seeds only (seeds_only)",
 	crawl.ReasonRobots:         "robots.txt forbids it",
@@ -212,5 +212,6 @@ var reasonTexts = map[string]string{
 	traps.ReasonRepeatedSegment:  "a trap by its look: path segments repeat",
 	traps.ReasonCalendar:         "a trap by its look: a calendar page far from today",
 	crawl.ReasonScheme:           "its scheme is not http or https",
+	crawl.ReasonPort:             "its port is none of the web: browsers refuse it, too. Make it a seed if it is meant",
 	crawl.ReasonTruncatedMaxBody: "the body is longer than limits.max_body",
 }

@@ -126,6 +126,8 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 		return crawl.ReasonBlacklist, r.name(entry)
 	}
 	switch {
+	case r.leadsToBadPort(t):
+		return crawl.ReasonPort, ""
 	case t.Kind == crawl.KindPage || t.Feed:
 		if reason, rule := r.judgeWanted(t, href); reason != "" {
 			return reason, rule
@@ -142,6 +144,15 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 		return crawl.ReasonDepth, r.depthRule
 	}
 	return r.traps.Check(t.URL, now), ""
+}
+
+// leadsToBadPort reports whether a candidate is at a port that is not for the web: a mistake, or meant to make crawlers
+// attack somebody. Who names such a port as a seed knows what is there.
+func (r *Rules) leadsToBadPort(t *crawl.Task) bool {
+	if !t.URL.HasBadPort() || t.Seed || r.hosts[t.URL.HostKey()] {
+		return false
+	}
+	return !r.Listed() || t.Referrer.IsZero() || t.Referrer.HostKey() != t.URL.HostKey()
 }
 
 // judgeWanted applies scope and patterns.

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 const (
 	sniffLen   = 512      // what http.DetectContentType looks at
+	tailLen    = 64       // of what is looked at to see whether a page came to its end
 	copyBuffer = 32 << 10 // of WriteTo
 	// slack is what an encoding may add to a body that does not compress, and its header.
 	slack = 64 << 10
@@ -41,6 +43,7 @@ type body struct {
 	cut     bool   // there was more than max
 	pending []byte // read ahead by sniff
 	head    []byte
+	tail    []byte // the last octets, at most tailLen
 }
 
 var sumPool = sync.Pool{New: func() any { return sha256.New() }}
@@ -100,6 +103,7 @@ func (b *body) next(p []byte) (int, error) {
 	if b.copy != nil {
 		_, _ = b.copy.Write(p[:n])
 	}
+	b.noteTail(p[:n])
 	b.err = b.verdict(err)
 	return n, b.err
 }
@@ -128,12 +132,37 @@ func (b *body) verdict(err error) error {
 	case errors.Is(err, errTooLong):
 		b.cut = true
 		return io.EOF
+	case b.src.fault() != nil && endedEarly(b.src.fault()) && b.isWhole():
+		return io.EOF
 	case b.src.fault() != nil:
 		return b.src.fault()
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errCutShort
 	}
 	return errors.Join(errEncoding, err)
+}
+
+func (b *body) noteTail(p []byte) {
+	p = p[max(0, len(p)-tailLen):]
+	keep := min(len(b.tail), tailLen-len(p))
+	b.tail = append(append(b.tail[:0], b.tail[len(b.tail)-keep:]...), p...)
+}
+
+// isWhole reports whether what came is a document to its last tag: servers that tell a length that is too long send
+// such, and browsers show them.
+func (b *body) isWhole() bool {
+	end := bytes.ToLower(bytes.TrimRight(b.tail, " \t\r\n\x00"))
+	for _, tag := range []string{"</html>", "</urlset>", "</sitemapindex>", "</rss>", "</feed>", "</rdf:rdf>"} {
+		if bytes.HasSuffix(end, []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}
+
+// endedEarly reports whether a body was not cut by us: its connection ended, or nothing more came.
+func endedEarly(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errIdle)
 }
 
 // WriteTo implements io.WriterTo: io.Copy then needs no buffer of its own.

@@ -32,6 +32,11 @@ func TestAnswersThatAreNotHTTP(t *testing.T) {
 			crawl.ReasonBroken},
 		"negative length": {ok + "Content-Length: -5\r\n\r\nhello", crawl.VerdictDone, ""},
 		"short body":      {ok + "Content-Length: 50\r\n\r\nhello", crawl.VerdictRetry, crawl.ReasonBroken},
+		"short page":      {ok + "Content-Length: 50\r\n\r\n<html>hello</HTML>\n", crawl.VerdictDone, ""},
+		"short page that is encoded": {ok + "Content-Encoding: gzip\r\nContent-Length: 5000\r\n\r\n" +
+			string(encode(t, []byte("<html>hello</html>"), "gzip")), crawl.VerdictDone, ""},
+		"chunks cut behind the page": {ok + "Transfer-Encoding: chunked\r\n\r\nd\r\nhello</html>\r\n",
+			crawl.VerdictDone, ""},
 		"garbled chunks": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZZ\r\n", crawl.VerdictRetry,
 			crawl.ReasonBroken},
 		"chunks cut": {ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", crawl.VerdictRetry, crawl.ReasonBroken},
@@ -51,6 +56,23 @@ func TestAnswersThatAreNotHTTP(t *testing.T) {
 				t.Errorf("contacted %v, %d bodies in the spool", r.Contacted(), b.mem.Len())
 			}
 		})
+	}
+}
+
+// Servers and caches answer 206 though nobody asked for a range, some of them with all there is.
+func TestPartsNobodyAskedFor(t *testing.T) {
+	for ranges, verdict := range map[string]crawl.Verdict{"bytes 0-4/5": crawl.VerdictDone,
+		"Bytes 0-4/5": crawl.VerdictDone, "bytes 0-4/9": crawl.VerdictRefused, "bytes 1-5/6": crawl.VerdictRefused,
+		"bytes 0-4/*": crawl.VerdictRefused, "": crawl.VerdictRefused} {
+		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Range", ranges)
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = io.WriteString(w, "hello")
+		})
+		if r := newBench(t, nil).get(url, nil); r.Verdict != verdict || (r.page != nil) != (verdict == crawl.VerdictDone) {
+			t.Errorf("%q: verdict %v, page %v", ranges, r.Verdict, r.page)
+		}
 	}
 }
 

@@ -253,6 +253,30 @@ func TestARedirectToItselfWithACookie(t *testing.T) {
 	}
 }
 
+// A site that sets more cookies than its server takes would be shut for ever.
+func TestCookiesThatTheirServerRefusesAreForgotten(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestHeaderFieldsTooLarge} {
+		own := newMirror(t)
+		own.do = func(w http.ResponseWriter, r *http.Request) {
+			if len(r.Header.Get("Cookie")) > 8<<10 || r.URL.Path == "/bad" {
+				w.WriteHeader(status)
+				return
+			}
+			for i := range 4 {
+				http.SetCookie(w, &http.Cookie{Name: fmt.Sprint("bomb", i), Value: strings.Repeat("x", 4000), Path: "/"})
+			}
+		}
+		b := newBench(t, func(_ *Config, d *Deps, j *crawl.Job) {
+			d.Jars, d.OwnJars, j.Seeds = &memJars{}, true, []string{own.URL}
+		})
+		b.get(own.URL, nil).want(t, crawl.VerdictDone, "")
+		b.get(own.URL+"/next", nil).want(t, crawl.VerdictRetry, crawl.ReasonCookie)
+		b.get(own.URL+"/next", func(f *crawl.Fetch) { f.Task.Attempt = 1 }).want(t, crawl.VerdictDone, "")
+		b.get(own.URL+"/bad", nil).want(t, crawl.VerdictRetry, crawl.ReasonCookie)
+		b.get(own.URL+"/bad", nil).want(t, crawl.VerdictGone, crawl.ReasonStatus)
+	}
+}
+
 // BenchmarkWithoutCookies is what a page pays that has none of all this.
 func BenchmarkWithoutCookies(b *testing.B) {
 	bench := newBench(b, func(_ *Config, d *Deps, j *crawl.Job) {

@@ -22,7 +22,7 @@ func bodyLimit(job *crawl.Job, kind crawl.Kind) int64 {
 
 // pageAnswer turns the answer to a page's or sitemap's request into events. An error is a fault of ours.
 func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, error) {
-	c := classify(a.out.Status)
+	c := classOf(&a.answer)
 	if a.login > 0 && h.logins.refused(a, c) {
 		a.drain()
 		return nil, h.logins.over(ctx, a)
@@ -30,6 +30,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	c.settle(a.out)
 	if a.task.Kind == crawl.KindResource && a.out.Status == http.StatusInternalServerError {
 		a.out.Slow = false // what a script asked for fails there, as visitors see it daily; the host is well
+	}
+	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
+		return nil, errors.Join(err, h.leftover(ctx, a))
 	}
 	switch c {
 	case classPage:

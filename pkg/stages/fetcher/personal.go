@@ -2,7 +2,9 @@ package fetcher
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +80,39 @@ func (h *Handler) keepCookies(ctx context.Context, job *crawl.Job, u weburl.URL,
 		return changed
 	})
 	return changed, err
+}
+
+// manyCookies is how long a Cookie field is that servers refuse as a bad request: most read lines of 8 KiB.
+const manyCookies = 4 << 10
+
+// forgetCookies forgets the cookies of a site that refuses them as too many, as people do with "cookie bombs": they
+// would shut it for ever. It reports whether there were any: the page is asked for again, then.
+func (h *Handler) forgetCookies(ctx context.Context, a *attempt) (forgot bool, err error) {
+	sent := len(a.exchange.Sent().Get("Cookie"))
+	switch a.out.Status {
+	case http.StatusRequestHeaderFieldsTooLarge:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+		if sent < manyCookies {
+			return false, nil
+		}
+	default:
+		return false, nil
+	}
+	if sent == 0 || h.jars.of(a.job) == nil {
+		return false, nil
+	}
+	p, now := placeOf(a.task.URL), time.Now()
+	_, err = h.jars.update(ctx, a.job, a.task.URL.Hostname(), func(jar *crawl.Jar) bool {
+		kept := slices.DeleteFunc(slices.Clone(jar.Cookies), func(c cookies.Cookie) bool { return c.For(&p, now) })
+		forgot, jar.Cookies = len(kept) < len(jar.Cookies), kept
+		return forgot
+	})
+	if forgot {
+		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
+		a.out.Detail = fmt.Sprintf("the server answered %d to all the cookies that it set: they are forgotten, and it is "+
+			"asked again without them", a.out.Status)
+	}
+	return forgot, err
 }
 
 const redacted = "redacted"

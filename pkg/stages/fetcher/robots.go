@@ -148,7 +148,7 @@ func (h *Handler) robotsAnswer(ctx context.Context, a *attempt, failure error) e
 	}
 	status := a.out.Status
 	switch {
-	case status >= 200 && status < 300 && status != http.StatusPartialContent: // half the rules are none
+	case status >= 200 && status < 300 && classOf(&a.answer) != classPart: // half the rules are none
 		return h.robotsFile(ctx, a)
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		return h.robotsRedirect(ctx, a)
@@ -199,7 +199,8 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 		return err
 	}
 	target, err := location(a)
-	if err != nil || a.task.Redirects >= maxRobotsRedirects {
+	elsewhere := target.HostKey() != a.task.URL.HostKey()
+	if err != nil || a.task.Redirects >= maxRobotsRedirects || elsewhere && target.HasBadPort() {
 		return h.robotsRecord(ctx, a, crawl.RobotsAllowAll, nil)
 	}
 	a.redirected(target)

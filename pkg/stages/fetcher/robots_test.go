@@ -185,6 +185,10 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 			w.WriteHeader(http.StatusMovedPermanently)
 			return
 		}
+		if r.URL.Path == "/mail" {
+			http.Redirect(w, r, "http://mail.test:25/robots.txt", http.StatusFound)
+			return
+		}
 		http.Redirect(w, r, "http://b.test/robots.txt", http.StatusMovedPermanently)
 	})
 	const origin = "https://first.test"
@@ -201,7 +205,7 @@ func TestRobotsRedirectKeepsItsOrigin(t *testing.T) {
 	if b.mem.rules(url).Origin+b.mem.rules(origin).Origin != "" {
 		t.Error("a redirect was stored as rules")
 	}
-	for path, redirects := range map[string]int{"/robots.txt": 5, "/bad": 0} {
+	for path, redirects := range map[string]int{"/robots.txt": 5, "/bad": 0, "/mail": 0} {
 		b := newBench(t, nil)
 		r := b.get(url+path, with(redirects))
 		r.want(t, crawl.VerdictDone, "")

@@ -197,3 +197,30 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+func TestWhatFollowsALongTokenIsFound(t *testing.T) {
+	limits := DefaultLimits()
+	limits.MaxToken, limits.MaxURL = 1000, 500
+	long := strings.Repeat("y", 5000)
+	for name, between := range map[string]string{
+		"loc":                 "<url><loc>https://h/" + long + "</loc></url>",
+		"tag":                 "<url a='" + long + "'><loc>https://h/2</loc></url>",
+		"comment":             "<!-- " + long + " <url><loc>https://h/no</loc></url> -->",
+		"comment behind text": " x <!--" + long + "<url><loc>https://h/no</loc></url>-->",
+		"CDATA":               "<url><x><![CDATA[" + long + " <loc>https://h/no</loc> ]]></x></url>",
+		"CDATA behind text":   "<url><x>text <![CDATA[" + long + " ]] > <loc>https://h/no</loc> ]]]></x></url>",
+		"instruction":         "<?php " + long + " ?>",
+		"several":             strings.Repeat("<url><loc>"+long+"</loc></url>", 20),
+	} {
+		doc := "<urlset><url><loc>https://h/1</loc></url>" + between +
+			"<url><loc>https://h/3</loc></url></urlset>"
+		_, stats, links := parseAll(t, doc, limits)
+		var urls []string
+		for _, l := range links {
+			urls = append(urls, l.URL)
+		}
+		if got := strings.Join(urls, " "); got != "https://h/1 https://h/3" || stats.Truncated || stats.Skipped == 0 {
+			t.Errorf("%s: %.200s, %+v", name, got, stats)
+		}
+	}
+}

@@ -7,20 +7,22 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strings"
 )
 
 // maxFaults is how many times reading resumes behind broken markup. A stray "<" in a title should not cost the rest
 // of a feed; a document that is broken a thousand times is no sitemap.
 const maxFaults = 1000
 
-// guard feeds the decoder octet by octet, which keeps it from reading ahead, and bounds each token. Control
-// characters, which XML forbids, become spaces.
+// guard feeds the decoder octet by octet, which keeps it from reading ahead, and bounds each token: of a longer one the
+// rest is passed over. Control characters, which XML forbids, become spaces.
 type guard struct {
 	r     *bufio.Reader
 	left  int   // octets the current token may still take
 	read  int64 // octets given to the current decoder
 	last  byte
-	again bool // last is to be given once more
+	again bool   // last is to be given once more
+	head  []byte // of the current token; a "<" that was read with the one before it is missing
 }
 
 func (g *guard) ReadByte() (byte, error) {
@@ -40,7 +42,43 @@ func (g *guard) ReadByte() (byte, error) {
 	g.again = false
 	g.left--
 	g.read++
+	if len(g.head) < len(cdataHead) {
+		g.head = append(g.head, g.last)
+	}
 	return g.last, nil
+}
+
+// begin says that a token of at most so many octets is to be read.
+func (g *guard) begin(most int) { g.left, g.head = most, g.head[:0] }
+
+// How the markup begins that ends by something else than the next "<" or ">", and how it ends.
+const (
+	cdataHead, cdataEnd     = "<![CDATA[", "]]>"
+	commentHead, commentEnd = "<!--", "-->"
+)
+
+// skip passes over the rest of a token that is too long.
+func (g *guard) skip() error {
+	g.again = false
+	end := "<"
+	switch head := "<" + strings.TrimPrefix(string(g.head), "<"); {
+	case strings.HasPrefix(head, cdataHead):
+		end = cdataEnd
+	case strings.HasPrefix(head, commentHead):
+		end = commentEnd
+	}
+	for seen := make([]byte, len(end)); string(seen) != end; {
+		c, err := g.r.ReadByte()
+		if err != nil {
+			return err
+		}
+		copy(seen, seen[1:])
+		seen[len(seen)-1] = c
+	}
+	if end == "<" {
+		return g.r.UnreadByte()
+	}
+	return nil
 }
 
 // Read is there because xml.NewDecoder wants it; the decoder calls ReadByte.
@@ -79,13 +117,18 @@ func (p *parser) markup(text *bufio.Reader) (Kind, error) {
 	d := in.decoder()
 	w := walker{parser: p}
 	for {
-		in.left = p.limits.MaxToken
+		in.begin(p.limits.MaxToken)
 		token, err := d.RawToken()
 		var broken *xml.SyntaxError
 		switch {
 		case errors.As(err, &broken) && !atEnd(text) && p.stats.Faults < maxFaults:
 			p.stats.Faults++
 			d = in.resume(d)
+			continue
+		case errors.Is(err, ErrTokenTooLong) && p.stats.Faults < maxFaults && in.skip() == nil:
+			p.stats.Faults++
+			p.stats.Skipped++
+			d = in.decoder()
 			continue
 		case err != nil:
 			return w.kind, errors.Join(w.cutBy(err), w.flush())

@@ -70,7 +70,7 @@ func (l Limits) Validate() error {
 // Stats say how the reading went.
 type Stats struct {
 	Links     int   // handed on
-	Skipped   int   // left out: URLs too long
+	Skipped   int   // left out: URLs and tokens too long
 	Faults    int   // places of broken markup that were passed over
 	Bytes     int64 // read of the document, decompressed
 	Truncated bool  // the document was not read to its end
