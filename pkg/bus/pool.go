@@ -19,13 +19,10 @@ const (
 // RunPool handles the values of queue with w.Min to w.Most() goroutines until ctx is done, and returns when they have
 // ended. Their number doubles at each look that finds values waiting, and falls by one if none came for two seconds.
 // Where the bound falls, those that are too many end with the value that they handle.
-func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(T)) {
-	RunDetachable(ctx, w, queue, func(v T, _ func()) { h(v) })
-}
-
-// RunDetachable is RunPool for handlers that may never return. A call to detach lets another goroutine take the place
-// of the handler, and nobody waits for it any more. Anybody may call detach, once.
-func RunDetachable[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
+//
+// A handler may never return: a call to detach, once and from any goroutine, lets another goroutine take its place, and
+// RunPool no longer waits for it.
+func RunPool[T any](ctx context.Context, w Workers, queue <-chan T, h func(v T, detach func())) {
 	p := &pool[T]{workers: w, queue: queue, handle: h, quit: make(chan struct{})}
 	least := int64(w.Min)
 	p.grow(ctx, min(least, int64(w.Most())))

@@ -11,9 +11,6 @@ const (
 	OrderBreadth  Order = "breadth"  // no URL while one of lesser depth can still be fetched
 )
 
-// Orders returns all orders.
-func Orders() []Order { return []Order{OrderPriority, OrderBreadth} }
-
 func checkOrder(j *Job) (errs []error) {
 	if j.Order != "" && j.Order != OrderPriority && j.Order != OrderBreadth {
 		errs = append(errs, &KeyError{"order", fmt.Sprintf("%q: want priority or breadth", j.Order)})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
@@ -21,6 +22,12 @@ func (m *Manager) Execution(ctx context.Context, id crawl.JobID) (*Execution, er
 		return nil, fmt.Errorf("execution %s is being deleted: %w", id, ErrNotFound)
 	}
 	return x, err
+}
+
+// Begun returns the executions that have begun and not ended, the oldest first.
+func (m *Manager) Begun(ctx context.Context) ([]Execution, error) {
+	all, err := m.store.Unsettled(ctx)
+	return slices.DeleteFunc(all, func(x Execution) bool { return x.State == Pending || x.State.Ended() }), err
 }
 
 // Start implements Service.

@@ -83,3 +83,33 @@ func (m *Manager) Revised(ctx context.Context, actor string, id crawl.JobID, r *
 		return []Event{m.event(actor, EventRevised, r)}, nil
 	})
 }
+
+// NoteRevisions notes the revisions that the engine goes by and that were not noted, because the program was ended in
+// between. jobNow returns a job as it was last revised, nil for one that the engine does not know, and jobAt as it was
+// in an epoch.
+func (m *Manager) NoteRevisions(ctx context.Context, jobNow func(context.Context, crawl.JobID) (*crawl.Job, error),
+	jobAt func(context.Context, crawl.JobID, uint32) (*crawl.Job, error)) error {
+	begun, err := m.Begun(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range begun {
+		x := &begun[i]
+		job, err := jobNow(ctx, x.ID)
+		if err != nil {
+			return err
+		}
+		if job == nil || crawl.EpochOf(job.Epoch) <= x.Epoch {
+			continue
+		}
+		before, err := jobAt(ctx, x.ID, x.Epoch)
+		if err != nil {
+			return err
+		}
+		r := &RevisionEvent{Epoch: crawl.EpochOf(job.Epoch), Changes: crawl.Changes(before, job)}
+		if _, err := m.Revised(ctx, "server", x.ID, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

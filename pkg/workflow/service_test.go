@@ -277,59 +277,13 @@ lifecycle: {max_duration: 6h, retention: {executions: 20, days: 90}, then: next}
 	}
 }
 
-func TestSensible(t *testing.T) {
-	w := newWorld(t)
-	for url, want := range map[string]struct {
-		seed  string
-		scope crawl.Scope
-	}{
-		"example.com":                       {"https://example.com/", crawl.ScopeDomain},
-		"www.example.com":                   {"https://www.example.com/", crawl.ScopeDomain},
-		" https://docs.example.com/ ":       {"https://docs.example.com/", crawl.ScopeHost},
-		"https://example.com/a/b.html#part": {"https://example.com/a/b.html", crawl.ScopePrefix},
-		"http://127.0.0.1:8080":             {"http://127.0.0.1:8080/", crawl.ScopeHost},
-		"localhost:99/x":                    {"https://localhost:99/x", crawl.ScopeHost},
-		`http://a.test/"#x: {`:              {"http://a.test/%22", crawl.ScopeDomain},
-	} {
-		source, err := workflow.Sensible(url)
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			continue
-		}
-		c, err := w.Check(bg, source)
-		if err != nil || len(c.Faults) > 0 {
-			t.Errorf("%s: %+v, %v\n%s", url, c.Faults, err, source)
-			continue
-		}
-		if d := c.Definition; d.Seeds[0] != want.seed || d.Scope != want.scope || d.MaxPages != 1000 {
-			t.Errorf("%s: seed %s, scope %s", url, d.Seeds[0], d.Scope)
-		}
-	}
-	for _, url := range []string{"", "ftp://a.test/", "http://", "http://u:p@a.test/", "javascript:alert(1)", "://"} {
-		if _, err := workflow.Sensible(url); !isInvalid(err, "url") || strings.Contains(err.Error(), "u:p") {
-			t.Errorf("%q: %v", url, err)
-		}
-	}
-}
-
-// What is derived from any URL is a definition, and what is told of a definition has no fault of its own.
+// What is told of a definition has no fault of its own.
 func FuzzDefinitions(f *testing.F) {
-	f.Add("example.com", simple)
-	f.Add("http://a.test/\n- x: {", "seeds: [x]\nlifecycle: {retention: {days: 3}}\nexclude: [a, b, c, d]\n")
-	f.Add("http://[::1]:9/a%zz?", "id: &a b\nseeds: [*a]\nmax_depth: -1\n")
+	f.Add(simple)
+	f.Add("seeds: [x]\nlifecycle: {retention: {days: 3}}\nexclude: [a, b, c, d]\n")
+	f.Add("id: &a b\nseeds: [*a]\nmax_depth: -1\n")
 	m := workflow.NewManager(nil, nil, workflow.Options{})
-	f.Fuzz(func(t *testing.T, url, source string) {
-		if made, err := workflow.Sensible(url); err == nil {
-			c, err := m.Check(bg, made)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, fault := range c.Faults {
-				if !strings.HasPrefix(fault.Key, "seeds") { // what only the crawler's own rules of URLs refuse
-					t.Errorf("%q: %+v\n%s", url, fault, made)
-				}
-			}
-		}
+	f.Fuzz(func(t *testing.T, source string) {
 		c, err := m.Check(bg, source)
 		if err != nil {
 			t.Fatal(err)

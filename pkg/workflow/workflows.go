@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/whirlpool-crawler/whirlpool/pkg/control/jobfile"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -162,10 +161,4 @@ func (m *Manager) Update(ctx context.Context, actor, id string, lock int64, c Ch
 		return nil, err
 	}
 	return w, m.store.UpdateWorkflow(ctx, w, m.event(actor, kind, map[string]any{"name": w.Name, "labels": w.Labels}))
-}
-
-// Source writes a job as the source of a definition.
-func Source(job *crawl.Job) (string, error) {
-	text, err := jobfile.Marshal(job)
-	return string(text), err
 }

@@ -7,36 +7,11 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// unsettled are the states of executions that have begun and not ended.
-var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused,
-	workflow.Stopping, workflow.Cancelling, workflow.Finalizing}
-
 // follow tells the explorer what becomes of executions that somebody has looked at. Those that nobody looks at are not
 // copied here: the cluster has them.
 func (s *served) follow(ctx context.Context) error {
-	news := s.manager.Subscribe(ctx)
-	last := int64(0)
-	if events, err := s.manager.Events(ctx, workflow.EventFilter{Last: true}, 0, 1); err == nil && len(events) > 0 {
-		last = events[0].ID
-	}
-	for {
-		events, err := s.manager.Events(ctx, workflow.EventFilter{}, last, 200)
-		if err != nil && ctx.Err() == nil {
-			s.log.Error("the explorer does not hear what is crawled", "error", err)
-		}
-		for i := range events {
-			last = events[i].ID
-			s.noted(ctx, &events[i])
-		}
-		if len(events) == 200 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-news:
-		}
-	}
+	s.manager.Tail(ctx).Each(ctx, func(e *workflow.Event) { s.noted(ctx, e) })
+	return nil
 }
 
 // noted does what an event asks of the explorer.

@@ -88,30 +88,3 @@ func (c *crawls) Seed(ctx context.Context, id crawl.JobID, urls []string) (int, 
 	}
 	return done.Queued, err
 }
-
-// noteRevisions notes the revisions that the cluster goes by, and that nobody noted: their program was killed before.
-func (s *served) noteRevisions(ctx context.Context) error {
-	l, err := s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
-	if err != nil {
-		return err
-	}
-	for i := range l.Items {
-		e := &l.Items[i]
-		job, err := s.engine.Job(ctx, e.ID)
-		if err != nil {
-			return err
-		}
-		if job == nil || crawl.EpochOf(job.Epoch) <= e.Epoch {
-			continue
-		}
-		before, err := s.engine.Postgres.Jobs().JobAt(ctx, e.ID, e.Epoch)
-		if err != nil {
-			return err
-		}
-		r := &workflow.RevisionEvent{Epoch: crawl.EpochOf(job.Epoch), Changes: crawl.Changes(before, job)}
-		if _, err := s.manager.Revised(ctx, "server", e.ID, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -206,7 +206,7 @@ func (s *served) serve(ctx context.Context, l net.Listener) error {
 
 // conduct drives all executions as long as this program holds the lock.
 func (s *served) conduct(ctx context.Context) error {
-	if err := s.noteRevisions(ctx); err != nil && ctx.Err() == nil {
+	if err := s.manager.NoteRevisions(ctx, s.engine.Job, s.engine.Postgres.Jobs().JobAt); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return s.manager.Run(ctx)

@@ -117,13 +117,13 @@ func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) {
 	if a.Busy, a.Handled = c.s.engine.Load(); a.Busy > 0 {
 		a.State = "busy"
 	}
-	l, err := c.s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
+	begun, err := c.s.manager.Begun(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range l.Items {
-		a.Running++
-		a.InFlight += len(c.s.engine.InFlight(e.ID))
+	a.Running = len(begun)
+	for i := range begun {
+		a.InFlight += len(c.s.engine.InFlight(begun[i].ID))
 	}
 	a.DiskFree, a.DiskAll = diskOf(c.dir)
 	return []api.Agent{a}, nil

@@ -7,42 +7,18 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
 )
 
-// unsettled are the states in which the explorer follows an execution.
-var unsettled = []workflow.State{workflow.Starting, workflow.Running, workflow.Pausing, workflow.Paused,
-	workflow.Stopping, workflow.Cancelling, workflow.Finalizing}
-
 // follow has the explorer follow what crawls, by the events of executions.
 func (s *served) follow(ctx context.Context) error {
-	news := s.manager.Subscribe(ctx)
-	last := int64(0)
-	if events, err := s.manager.Events(ctx, workflow.EventFilter{Last: true}, 0, 1); err == nil && len(events) > 0 {
-		last = events[0].ID
-	}
-	running, err := s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
+	tail := s.manager.Tail(ctx) // before the list: no execution begins between them
+	begun, err := s.manager.Begun(ctx)
 	if err != nil {
 		return err
 	}
-	for _, e := range running.Items {
-		s.noted(ctx, &workflow.Event{Execution: e.ID, Type: "execution.started"})
+	for i := range begun {
+		s.noted(ctx, &workflow.Event{Execution: begun[i].ID, Type: "execution.started"})
 	}
-	for {
-		events, err := s.manager.Events(ctx, workflow.EventFilter{}, last, 200)
-		if err != nil && ctx.Err() == nil {
-			s.log.Error("the explorer does not hear what is crawled", "error", err)
-		}
-		for i := range events {
-			last = events[i].ID
-			s.noted(ctx, &events[i])
-		}
-		if len(events) == 200 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-news:
-		}
-	}
+	tail.Each(ctx, func(e *workflow.Event) { s.noted(ctx, e) })
+	return nil
 }
 
 // noted does what an event asks of the explorer.

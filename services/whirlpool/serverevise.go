@@ -91,30 +91,3 @@ func (p previews) Preview(ctx context.Context, next *crawl.Job, tell func(*previ
 	}
 	return p.c.s.engine.Preview(ctx, next, tell)
 }
-
-// noteRevisions notes the revisions that the engine goes by, and of which the program was ended before it noted them.
-func (s *served) noteRevisions(ctx context.Context) error {
-	l, err := s.manager.Executions(ctx, workflow.ExecutionFilter{States: unsettled}, workflow.Page{Limit: 200})
-	if err != nil {
-		return err
-	}
-	for i := range l.Items {
-		e := &l.Items[i]
-		job, err := s.engine.Job(ctx, e.ID)
-		if err != nil {
-			return err
-		}
-		if job == nil || crawl.EpochOf(job.Epoch) <= e.Epoch {
-			continue
-		}
-		before, err := s.engine.Store().Jobs().JobAt(ctx, e.ID, e.Epoch)
-		if err != nil {
-			return err
-		}
-		r := &workflow.RevisionEvent{Epoch: crawl.EpochOf(job.Epoch), Changes: crawl.Changes(before, job)}
-		if _, err := s.manager.Revised(ctx, "server", e.ID, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -71,7 +71,7 @@ func (f *serveFlags) wire(ctx context.Context, log *slog.Logger, levels *slog.Le
 	if err := settings.Refresh(ctx); err != nil {
 		return s, err
 	}
-	if err := s.noteRevisions(ctx); err != nil {
+	if err := s.manager.NoteRevisions(ctx, s.engine.Job, s.engine.Store().Jobs().JobAt); err != nil {
 		return s, err
 	}
 	all := &crawls{s: s, dir: f.dir, check: check, began: time.Now()}

@@ -188,7 +188,7 @@ func (c *conn) Consume(ctx context.Context, topic string, w bus.Workers, h bus.H
 		defer close(feeding)
 		c.feed(ctx, topic, jobs, &held)
 	}()
-	bus.RunPool(ctx, w, jobs, func(k *taken) {
+	bus.RunPool(ctx, w, jobs, func(k *taken, _ func()) {
 		if err := h(k, k.msg); !k.holds() {
 			k.End(err)
 		}

@@ -41,7 +41,7 @@ func (b *Bus) Consume(ctx context.Context, name string, w bus.Workers, h bus.Han
 		err = b.broker.Consume(ctx, name, w, c.take)
 		stop()
 	})
-	bus.RunDetachable(ctx, w, c.topic.queue, c.handle) //nolint:contextcheck // handlers outlive ctx by the grace
+	bus.RunPool(ctx, w, c.topic.queue, c.handle) //nolint:contextcheck // handlers outlive ctx by the grace
 	side.Wait()
 	return err
 }

@@ -257,7 +257,7 @@ func (b *Bus) Consume(ctx context.Context, name string, w bus.Workers, h bus.Han
 		return err
 	}
 	t := b.topic(name)
-	bus.RunDetachable(ctx, w, t.queue, func(d delivery, detach func()) { b.handle(ctx, t, d, h, detach) })
+	bus.RunPool(ctx, w, t.queue, func(d delivery, detach func()) { b.handle(ctx, t, d, h, detach) })
 	return nil
 }
 

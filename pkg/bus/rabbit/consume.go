@@ -102,7 +102,7 @@ func (c *consumer) session(ctx context.Context) error {
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { defer close(left); c.leave(taking, ctx, sub, done) }()
 	go c.widen(sub)
-	bus.RunDetachable(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
+	bus.RunPool(taking, c.workers, sub.jobs, func(j *job, detach func()) { c.handle(sub, j, detach) }) //nolint:contextcheck // handlers outlive the subscription
 	sub.running.Wait()
 	if ctx.Err() != nil {
 		sub.held.Wait()

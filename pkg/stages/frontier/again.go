@@ -41,9 +41,9 @@ type again struct {
 	nextLook time.Time // for what is due
 	// nextAhead is when pages of hosts at their caps are looked for next that are due later.
 	nextAhead time.Time
-	levelled  time.Time // when the thresholds were found last; zero: never
-	levels    bool      // they are being found
-	took      time.Duration
+	counted   time.Time     // when the last census ended, which finds the thresholds; zero: there was none
+	counting  bool          // a census is under way
+	took      time.Duration // of the last census
 	began     time.Time
 	figures   crawl.FreshnessDetail
 	share     float64 // of the ration, that this node has: see count
@@ -107,7 +107,7 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	a.job, a.weight, a.policy = job, weight, job.Revisit.Policy()
 	a.plan.PerDay, a.plan.Most = perDay, set.MaxAge.D()
 	a.ration = revisit.NewRation(perDay*a.share, burst(perDay*a.share, r.calendar))
-	a.levelled = time.Time{}
+	a.counted = time.Time{}
 	return a, nil
 }
 

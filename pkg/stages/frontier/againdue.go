@@ -72,8 +72,8 @@ func (dp *dispatcher) revisitJob(ctx context.Context, id crawl.JobID, a *again, 
 	if look := a.look(); now.Before(look) && look.Sub(now) <= dueLookMost { // else the clock has gone back
 		return false, nil
 	}
-	a.lookAgain(now.Add(min(max(dp.again.calendar.Real(revisit.BucketSpan), dueLookLeast), dueLookMost)))
-	if !dp.level(ctx, id, a, now) {
+	a.setLook(now.Add(min(max(dp.again.calendar.Real(revisit.BucketSpan), dueLookLeast), dueLookMost)))
+	if !dp.censusTaken(ctx, id, a, now) {
 		return false, nil
 	}
 	n := int(mostAhead - dp.revisitsWaiting(id))
@@ -152,7 +152,7 @@ func (a *again) look() time.Time {
 	return a.nextLook
 }
 
-func (a *again) lookAgain(at time.Time) {
+func (a *again) setLook(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.nextLook = at

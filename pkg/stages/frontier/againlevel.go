@@ -8,23 +8,24 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
 )
 
-// How often all pages are counted to find the thresholds: by the calendar, but no more than this part of the time.
+// All pages of a job are counted every censusEvery of the calendar, to find the thresholds of its revisits. At least
+// censusLeast and censusShare times what the last census took lie between two.
 const (
-	levelEvery = 15 * time.Minute
-	levelPart  = 50
-	levelLeast = 100 * time.Millisecond
+	censusEvery = 15 * time.Minute
+	censusShare = 50
+	censusLeast = 100 * time.Millisecond
 )
 
-// level has the thresholds of a job found anew if it is time, and reports whether they were ever found.
-func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now time.Time) bool {
+// censusTaken begins a census of a job's pages if it is time, and reports whether one has ended before.
+func (dp *dispatcher) censusTaken(ctx context.Context, id crawl.JobID, a *again, now time.Time) bool {
 	r := &dp.again
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// often, as a crawl begins
-	every := max(min(r.calendar.Real(levelEvery), now.Sub(a.began)/4), levelPart*a.took, levelLeast)
-	if !a.levels && (a.levelled.IsZero() || now.Sub(a.levelled) >= every || now.Before(a.levelled) || a.moved) {
+	// more often in a young crawl: whenever a quarter of its age has passed
+	every := max(min(r.calendar.Real(censusEvery), now.Sub(a.began)/4), censusShare*a.took, censusLeast)
+	if !a.counting && (a.counted.IsZero() || now.Sub(a.counted) >= every || now.Before(a.counted) || a.moved) {
 		moved := a.moved
-		a.levels, a.moved = true, false
+		a.counting, a.moved = true, false
 		r.running.Go(func() {
 			if err := r.saveHabits(ctx, id, a, moved); err != nil && ctx.Err() == nil {
 				dp.deps.Log.Warn("what was learned of hosts is not stored", "job", id, "error", err)
@@ -32,7 +33,7 @@ func (dp *dispatcher) level(ctx context.Context, id crawl.JobID, a *again, now t
 			dp.census(ctx, id, a)
 		})
 	}
-	return !a.levelled.IsZero()
+	return !a.counted.IsZero()
 }
 
 // census counts all pages of a job, and finds the thresholds.
@@ -54,7 +55,7 @@ func (dp *dispatcher) census(ctx context.Context, id crawl.JobID, a *again) {
 	capped := c.Level()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.levels, a.levelled, a.took = false, time.Now(), time.Since(began)
+	a.counting, a.counted, a.took = false, time.Now(), time.Since(began)
 	if err != nil {
 		return
 	}
@@ -79,10 +80,7 @@ type visitCount struct {
 	}
 }
 
-func (v *visitCount) add(now time.Time, counts, changed bool) {
-	if !counts {
-		return
-	}
+func (v *visitCount) add(now time.Time, changed bool) {
 	hour := now.Unix() / 3600
 	at := &v.hours[((hour%24)+24)%24]
 	if at.hour != hour {

@@ -70,7 +70,7 @@ func (a *again) tell(k weburl.Key, s *revisit.State, at, now time.Time) bool {
 	case *s == (revisit.State{}) || at.After(now): // nobody knows what will be
 		return false
 	case s.Gone:
-		return lookAgain(s, at, now)
+		return dueThoughGone(s, at, now)
 	case at.IsZero() || s.IsTold() && !s.Due.IsZero():
 		return false
 	}
@@ -88,8 +88,8 @@ func (a *again) tell(k weburl.Key, s *revisit.State, at, now time.Time) bool {
 	return true
 }
 
-// lookAgain makes a page due that is gone, once: if it is still missing it is gone as before.
-func lookAgain(s *revisit.State, at, now time.Time) bool {
+// dueThoughGone makes a page due that is gone, once: if it is still missing it is gone as before.
+func dueThoughGone(s *revisit.State, at, now time.Time) bool {
 	switch {
 	case !s.Due.IsZero(): // it is due already
 		return false

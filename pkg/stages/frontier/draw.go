@@ -237,21 +237,14 @@ func (dp *dispatcher) putOff(ctx context.Context, ds []crawl.Delivery, now time.
 	if len(ds) == 0 {
 		return nil
 	}
-	tasks := make([]crawl.Task, len(ds))
-	for i := range ds {
-		tasks[i] = ds[i].Task
-	}
-	if err := dp.delay(ctx, tasks, crowdPause, now); err != nil {
+	if err := dp.delay(ctx, tasksIn(ds), crowdPause, now); err != nil {
 		for i := range ds {
 			ds[i].Task.Repeat = true // what failed may have been done all the same
 		}
 		dp.drawn = append(dp.drawn, ds...)
-		return fmt.Errorf("frontier: put off %d tasks that find no place: %w", len(tasks), err)
+		return fmt.Errorf("frontier: put off %d tasks that find no place: %w", len(ds), err)
 	}
-	dp.mu.Lock()
-	dp.stock.queued -= int64(len(ds))
-	dp.mu.Unlock()
-	dp.out.settle(ds...)
+	dp.requeued(ds)
 	return nil
 }
 

@@ -95,17 +95,26 @@ func (dp *dispatcher) sendBack(ctx context.Context, ds []crawl.Delivery) error {
 		return nil
 	}
 	dp.strays = ds // until they are moved
-	tasks := make([]crawl.Task, len(ds))
-	for i := range ds {
-		tasks[i] = ds[i].Task
-	}
-	if err := dp.enqueue(ctx, true, tasks...); err != nil {
+	if err := dp.enqueue(ctx, true, tasksIn(ds)...); err != nil {
 		return err
 	}
+	dp.requeued(ds)
+	dp.strays = nil
+	return nil
+}
+
+// requeued notes that pulled tasks are queued in another place, and settles them where they came from.
+func (dp *dispatcher) requeued(ds []crawl.Delivery) {
 	dp.mu.Lock()
 	dp.stock.queued -= int64(len(ds))
 	dp.mu.Unlock()
 	dp.out.settle(ds...)
-	dp.strays = nil
-	return nil
+}
+
+func tasksIn(ds []crawl.Delivery) []crawl.Task {
+	tasks := make([]crawl.Task, len(ds))
+	for i := range ds {
+		tasks[i] = ds[i].Task
+	}
+	return tasks
 }

@@ -200,7 +200,7 @@ func deadJob(id crawl.JobID) *jobState {
 	return &jobState{job: &job, dead: true}
 }
 
-// places are the pages of a job that were taken back and keep their places in its budget: see keeper.
+// places are the pages of a job that were taken back and keep their places in its budget: see placeKeeper.
 type places struct {
 	kept   map[weburl.Key]bool
 	leased int // of them, those whose leases are under way: they count there

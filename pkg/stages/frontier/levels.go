@@ -200,18 +200,11 @@ func (dp *dispatcher) queueAnew(ctx context.Context, ds []crawl.Delivery) error 
 	if len(ds) == 0 {
 		return nil
 	}
-	tasks := make([]crawl.Task, len(ds))
-	for i := range ds {
-		tasks[i] = ds[i].Task
-	}
-	if err := dp.enqueue(ctx, false, tasks...); err != nil {
+	if err := dp.enqueue(ctx, false, tasksIn(ds)...); err != nil {
 		dp.strays = append(dp.strays, ds...) // they may be queued all the same
 		return err
 	}
-	dp.mu.Lock()
-	dp.stock.queued -= int64(len(ds))
-	dp.mu.Unlock()
-	dp.out.settle(ds...)
+	dp.requeued(ds)
 	return nil
 }
 

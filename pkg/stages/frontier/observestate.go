@@ -47,7 +47,9 @@ func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, n
 		s.Gone, s.Signal = true, o.At.Truncate(time.Second)
 	}
 	s.Due = a.due(k, s, o.Result == revisit.Failed, now)
-	a.visits.add(now, o.Result != revisit.Failed && o.Visit > 0, s.Changes > before)
+	if o.Result != revisit.Failed && o.Visit > 0 {
+		a.visits.add(now, s.Changes > before)
+	}
 }
 
 // weigh gives a page its kind and weight. mu is held.

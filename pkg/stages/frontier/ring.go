@@ -109,11 +109,7 @@ func (d duties) tellOwner(r *result) []crawl.Event {
 // sendAway sends tasks of other nodes' hosts to their owners and settles them. Where an owner's broker is out of reach
 // its tasks wait in a queue of retries; nothing else waits for them.
 func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now time.Time) error {
-	tasks := make([]crawl.Task, len(ds))
-	for i := range ds {
-		tasks[i] = ds[i].Task
-	}
-	own, others := dp.duties.byOwner(tasks) // the ring may have changed since the last look
+	own, others := dp.duties.byOwner(tasksIn(ds)) // the ring may have changed since the last look
 	var stay []crawl.Task
 	for _, e := range others {
 		fresh := e.(*crawl.Fresh)
@@ -129,10 +125,7 @@ func (dp *dispatcher) sendAway(ctx context.Context, ds []crawl.Delivery, now tim
 	if err := dp.delay(ctx, stay, awayPause, now); err != nil {
 		return fmt.Errorf("frontier: tasks of other nodes: %w", err)
 	}
-	dp.mu.Lock()
-	dp.stock.queued -= int64(len(ds))
-	dp.mu.Unlock()
-	dp.out.settle(ds...)
+	dp.requeued(ds)
 	return nil
 }
 

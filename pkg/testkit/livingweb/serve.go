@@ -83,11 +83,8 @@ func (s *Server) answer(rw http.ResponseWriter, r *http.Request, host int) {
 	day := s.now()
 	s.mu.Lock()
 	s.total++
-	status, noIndex, seen, changed := p.status, p.noIndex, s.seen, p.changed(day)
+	status, noIndex, changed := p.status, p.noIndex, p.changed(day)
 	s.mu.Unlock()
-	if seen != nil {
-		seen(p.path)
-	}
 	if moved != (status == http.StatusMovedPermanently) || status >= 400 {
 		refuse(rw, p, status)
 		return

@@ -46,7 +46,6 @@ type Web struct {
 	cfg   Config
 	pages []*page
 	mu    sync.Mutex
-	seen  func(path string) // told of each request for a page; nil: nobody
 	total int
 }
 
@@ -144,13 +143,6 @@ func (p *page) text(version int) string {
 
 // Version is the word by which a version of a page is known in its text.
 func Version(n int) string { return "q" + letters(uint64(n)) + "q" }
-
-// OnRequest has a function told of each request for a page, before it is answered.
-func (w *Web) OnRequest(f func(path string)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seen = f
-}
 
 // Requests is how many requests for pages came.
 func (w *Web) Requests() int {

@@ -8,11 +8,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// AppendText appends the text raw to dst with its character references replaced.
-func AppendText(dst, raw []byte) []byte {
-	return appendDecoded(dst, raw, false)
-}
-
 // Value returns the attribute value raw with character references replaced, line ends as \n, and U+FFFD for NUL. It is
 // raw itself where there is nothing to replace.
 func Value(raw []byte) []byte {

@@ -134,23 +134,6 @@ func TestCanonicalMaxLength(t *testing.T) {
 	}
 }
 
-func TestCanonicalConfigValidate(t *testing.T) {
-	if err := DefaultCanonical().Validate(); err != nil {
-		t.Errorf("the default is invalid: %v", err)
-	}
-	for name, cfg := range map[string]CanonicalConfig{
-		"everything":      {StripParams: []string{"*"}},
-		"empty":           {StripTokenParams: []string{""}},
-		"glob inside":     {StripPathParams: []string{"a*b"}},
-		"a pair":          {StripParams: []string{"a=b"}},
-		"negative length": {MaxLength: -1},
-	} {
-		if err := cfg.Validate(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func mustParse(t testing.TB, raw string) URL {
 	t.Helper()
 	u, err := Parse(raw)

@@ -1,10 +1,5 @@
 package weburl
 
-import (
-	"fmt"
-	"strings"
-)
-
 // CanonicalConfig chooses what Canonical removes. A pattern is a parameter name, or a prefix followed by "*"; letters
 // match in either case.
 type CanonicalConfig struct {
@@ -40,20 +35,4 @@ func DefaultCanonical() CanonicalConfig {
 		StripPathParams:  []string{"jsessionid", "PHPSESSID", "sid"},
 		MaxLength:        4000, // as Zeno
 	}
-}
-
-// Validate reports patterns that can match no parameter and a negative length.
-func (c CanonicalConfig) Validate() error {
-	if c.MaxLength < 0 {
-		return fmt.Errorf("canonical URLs: MaxLength is %d, want 0 (no limit) or more", c.MaxLength)
-	}
-	for _, list := range [][]string{c.StripParams, c.StripTokenParams, c.StripPathParams} {
-		for _, p := range list {
-			name := strings.TrimSuffix(p, "*")
-			if name == "" || strings.ContainsAny(name, "*&=;?#/ ") {
-				return fmt.Errorf("canonical URLs: %q is neither a parameter name nor a prefix followed by *", p)
-			}
-		}
-	}
-	return nil
 }
