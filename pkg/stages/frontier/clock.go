@@ -23,7 +23,7 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted
 	}
-	if out.Addr.IsValid() {
+	if out.Addr.IsValid() && anybodys(out, j) {
 		r.Addr = out.Addr
 	}
 	h.dirty = h.dirty || h.gap(j) > 0
@@ -44,6 +44,12 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 		hs.slow(h, out, j, now)
 	}
 	return urgent || out.Slow
+}
+
+// anybodys reports whether the address that answered is that of the host for everybody. One that a job names itself
+// (network.resolve) may be another server, to which requests of other jobs, or of the job's next revision, must not go.
+func anybodys(out *crawl.Outcome, j *crawl.Job) bool {
+	return out.Task.JobEpoch() == crawl.EpochOf(j.Epoch) && len(j.Network.Named(out.Task.URL)) == 0
 }
 
 // maxFailureRest bounds the rest of a host that cannot be reached.
