@@ -1,8 +1,12 @@
 package crawl
 
 import (
+	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -25,4 +29,20 @@ func (n *Network) Named(u weburl.URL) (addrs []netip.Addr) {
 		}
 	}
 	return addrs
+}
+
+// Way tells apart the ways by which jobs reach a host: that it fails by one says nothing of another. It is empty where
+// a job goes the usual way.
+func (n *Network) Way(u weburl.URL) string {
+	if len(n.Proxies) == 0 && len(n.Resolve) == 0 && n.IP == "" {
+		return ""
+	}
+	way := strings.Join(n.Proxies, "\n") + n.IP
+	for _, a := range n.Named(u) {
+		way += "\n" + a.String()
+	}
+	if way == "" {
+		return ""
+	}
+	return fmt.Sprintf("%08x", uint32(xxh3.HashString(way)))
 }

@@ -34,6 +34,9 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 		h.rest(now.Add(retryDelay(j, 1)))
 	case networkFailure(out):
 		urgent = true
+		if way := j.Network.Way(out.Task.URL); way != r.FailedBy {
+			r.FailedBy, r.Failures = way, 0
+		}
 		r.Failures++
 		h.rest(now.Add(min(retryDelay(j, r.Failures), maxFailureRest)))
 	case out.Status != 0:

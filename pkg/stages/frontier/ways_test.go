@@ -70,3 +70,38 @@ func (w *world) neverSent(t *testing.T, job crawl.JobID, least int) {
 		t.Errorf("%d requests of job %s; want %d at least", n, job, least)
 	}
 }
+
+// A host that failed by the way of one job is asked for another, which goes the usual one.
+func TestAHostFailsByOneWayOnly(t *testing.T) {
+	cases := map[string]func(*crawl.Network){
+		"another server": func(n *crawl.Network) { n.Resolve = []string{"h0.test:80:" + staging.String()} },
+		"IPv6":           func(n *crawl.Network) { n.IP = "6" },
+		"by a proxy":     func(n *crawl.Network) { n.Proxies = []string{"socks5://127.0.0.1:1080"} },
+	}
+	for name, set := range cases {
+		answer := func(w *world, f *crawl.Fetch) reply {
+			if f.Task.Job == "a" {
+				return reply{took: 100 * time.Millisecond,
+					outcome: crawl.Outcome{Verdict: crawl.VerdictRetry, Reason: crawl.ReasonConnect}}
+			}
+			return fine(w, f)
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := aJob("a")
+				set(&a.Network)
+				w := newWorld(t, 1, a, aJob("b"))
+				w.answer = answer
+				w.begin()
+				w.add(pages(t, "a", 1, 30)...)
+				time.Sleep(10 * time.Minute)
+				w.add(page(t, "b", "http://h0.test/b1"))
+				time.Sleep(10 * time.Minute)
+				w.stop()
+				if done := w.disk.pages(); done != 1 {
+					t.Errorf("%d pages; want that of job b", done)
+				}
+			})
+		})
+	}
+}
