@@ -251,6 +251,8 @@ type Host struct {
 	Origins []Origin `cbor:"9,keyasint,omitempty"`
 	// what the job of a request gave the host afterwards
 	Rest Rest `cbor:"10,keyasint,omitzero"`
+	// the way by which it failed: see Network.Way
+	FailedBy string `cbor:"11,keyasint,omitempty"`
 }
 
 // Rest is how long a host rests, from all jobs, after a request. If the job is known, the rest is computed with the

@@ -23,7 +23,7 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 	if out.Verdict == crawl.VerdictInterrupted {
 		r.LastContact = later(r.LastContact, now) // it may have been contacted
 	}
-	if out.Addr.IsValid() {
+	if out.Addr.IsValid() && anybodys(out, j) {
 		r.Addr = out.Addr
 	}
 	h.dirty = h.dirty || h.gap(j) > 0
@@ -34,6 +34,9 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 		h.rest(now.Add(retryDelay(j, 1)))
 	case networkFailure(out):
 		urgent = true
+		if way := j.Network.Way(out.Task.URL); way != r.FailedBy {
+			r.FailedBy, r.Failures = way, 0
+		}
 		r.Failures++
 		h.rest(now.Add(min(retryDelay(j, r.Failures), maxFailureRest)))
 	case out.Status != 0:
@@ -44,6 +47,12 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 		hs.slow(h, out, j, now)
 	}
 	return urgent || out.Slow
+}
+
+// anybodys reports whether the address that answered is that of the host for everybody. One that a job names itself
+// (network.resolve) may be another server, to which requests of other jobs, or of the job's next revision, must not go.
+func anybodys(out *crawl.Outcome, j *crawl.Job) bool {
+	return out.Task.JobEpoch() == crawl.EpochOf(j.Epoch) && len(j.Network.Named(out.Task.URL)) == 0
 }
 
 // maxFailureRest bounds the rest of a host that cannot be reached.

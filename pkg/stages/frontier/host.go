@@ -124,11 +124,11 @@ func (h *host) dismissal(task *crawl.Task, j *crawl.Job, now time.Time) *dismiss
 		return &dismissal{crawl.VerdictBlocked, crawl.ReasonCrawlDelay, fmt.Sprintf(
 			"robots.txt asks for %v between requests, more than politeness.max_crawl_delay (%v)", d, most)}
 	}
-	if h.down(j, now) {
+	if h.down(task, j, now) {
 		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
 			fmt.Sprintf("the host failed %d times in a row", h.rec.Failures)}
 	}
-	if task.Kind == crawl.KindResource && h.silent(now) {
+	if task.Kind == crawl.KindResource && h.silent(task, j, now) {
 		return &dismissal{crawl.VerdictFailed, crawl.ReasonHostDown,
 			fmt.Sprintf("the host never answered, %d times in a row: pages are rendered without what lies there",
 				h.rec.Failures)}
@@ -138,8 +138,14 @@ func (h *host) dismissal(task *crawl.Task, j *crawl.Job, now time.Time) *dismiss
 
 // down reports whether the host failed so often in a row that its tasks are given up. After the forgiving time it gets
 // another chance.
-func (h *host) down(j *crawl.Job, now time.Time) bool {
-	return h.rec.Failures >= 2*(j.Retry.Max+1) && now.Before(h.rec.Next.Add(j.Retry.Forgive.D()))
+func (h *host) down(task *crawl.Task, j *crawl.Job, now time.Time) bool {
+	return h.rec.Failures >= 2*(j.Retry.Max+1) && now.Before(h.rec.Next.Add(j.Retry.Forgive.D())) && h.failedBy(task, j)
+}
+
+// failedBy reports whether the host failed by the way that the job goes to it. Another job, or an earlier revision, may
+// go another: to a server that is down (network.resolve), by IPv6, without a proxy.
+func (h *host) failedBy(task *crawl.Task, j *crawl.Job) bool {
+	return h.rec.FailedBy == j.Network.Way(task.URL)
 }
 
 func later(a, b time.Time) time.Time {

@@ -24,8 +24,8 @@ const (
 )
 
 // silent reports whether the host's resources are given up.
-func (h *host) silent(now time.Time) bool {
-	return h.answers == 0 && h.rec.Failures >= silentAfter && now.Before(h.rec.Next.Add(silentFor))
+func (h *host) silent(task *crawl.Task, j *crawl.Job, now time.Time) bool {
+	return h.answers == 0 && h.rec.Failures >= silentAfter && now.Before(h.rec.Next.Add(silentFor)) && h.failedBy(task, j)
 }
 
 // refuseResources keeps why resources cannot be had, so that renders do not wait for them. Those that were answered the

@@ -296,6 +296,11 @@ func stamped(w *world, out crawl.Outcome, took time.Duration) *crawl.Outcome {
 		now = now.Add(-time.Hour)
 	}
 	out.Started, out.Ended, out.Addr = now.Add(-took), now, w.addr(out.Task.URL.HostKey())
+	if j := w.jobs[out.Task.Job]; j != nil && out.Task.JobEpoch() == crawl.EpochOf(j.Epoch) {
+		if named := j.Network.Named(out.Task.URL); len(named) > 0 {
+			out.Addr = named[0]
+		}
+	}
 	return &out
 }
 

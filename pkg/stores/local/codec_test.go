@@ -16,7 +16,7 @@ func TestEveryFieldOfAHostIsKept(t *testing.T) {
 		Addr: netip.MustParseAddr("fe80::1%eth0"), Requests: 1 << 40,
 		Origins: []crawl.Origin{{Name: "http://a.test", Expires: at,
 			CrawlDelay: 1500 * time.Millisecond}, {Name: "https://a.test"}},
-		Rest: crawl.Rest{Job: "a", Ended: at, Took: time.Second, Gaps: 2, Least: time.Minute}}
+		Rest: crawl.Rest{Job: "a", Ended: at, Took: time.Second, Gaps: 2, Least: time.Minute}, FailedBy: "0a1b2c3d"}
 	v := reflect.ValueOf(full)
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); v.Field(i).IsZero() != (f.Name == "Key") {

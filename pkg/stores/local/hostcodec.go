@@ -14,14 +14,22 @@ import (
 // A host record on disk: version(1), then Next, LastContact, SlowedAt (varints: microseconds since 1970, 0 for none),
 // Backoff (varint of nanoseconds), Failures, Requests (uvarints), the bytes of the address, the number of origins, and
 // name, Expires and CrawlDelay of each origin. Version 2 adds the rest: its job, Ended and, if that is not 0, Took,
-// Gaps and Least. Bytes and texts are preceded by their length. A record is written each time a host leaves the
-// workbench, so it is small: about 80 bytes, half of CBOR's size.
-const hostVersion = 2
+// Gaps and Least. Version 3, which only hosts have that failed by a way of their own, adds FailedBy. Bytes and texts
+// are preceded by their length. A record is written each time a host leaves the workbench, so it is small: about 80
+// bytes, half of CBOR's size.
+const (
+	hostVersion = 2
+	wayVersion  = 3
+)
 
 var errHost = errors.New("the record is damaged")
 
 func appendHost(b []byte, h *crawl.Host) []byte {
-	b = append(b, hostVersion)
+	version := byte(hostVersion)
+	if h.FailedBy != "" {
+		version = wayVersion
+	}
+	b = append(b, version)
 	for _, t := range [...]time.Time{h.Next, h.LastContact, h.SlowedAt} {
 		b = appendTime(b, t)
 	}
@@ -35,7 +43,11 @@ func appendHost(b []byte, h *crawl.Host) []byte {
 		o := &h.Origins[i]
 		b = binary.AppendVarint(appendTime(codec.AppendText(b, o.Name), o.Expires), int64(o.CrawlDelay))
 	}
-	return appendRest(b, &h.Rest)
+	b = appendRest(b, &h.Rest)
+	if version == wayVersion {
+		b = codec.AppendText(b, h.FailedBy)
+	}
+	return b
 }
 
 func appendRest(b []byte, r *crawl.Rest) []byte {
@@ -58,7 +70,7 @@ func readRest(r *codec.Reader) (rest crawl.Rest) {
 func decodeHost(b []byte, h *crawl.Host) error {
 	r := codec.Reader{B: b}
 	version := r.Byte()
-	if version < 1 || version > hostVersion {
+	if version < 1 || version > wayVersion {
 		return errHost
 	}
 	h.Next, h.LastContact, h.SlowedAt = readTime(&r), readTime(&r), readTime(&r)
@@ -77,6 +89,9 @@ func decodeHost(b []byte, h *crawl.Host) error {
 	}
 	if version > 1 {
 		h.Rest = readRest(&r)
+	}
+	if version == wayVersion {
+		h.FailedBy = r.Text()
 	}
 	if !r.Done() {
 		return errHost
