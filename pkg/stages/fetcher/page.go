@@ -27,6 +27,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		return nil, h.logins.over(ctx, a)
 	}
 	c.settle(a.out)
+	if c == classGone && a.mayBeShell() {
+		return h.shell(ctx, a)
+	}
 	switch c {
 	case classPage:
 		events, err := h.page(ctx, a)
