@@ -8,12 +8,16 @@ func HasLinks(k Kind, v Verdict, status int) bool {
 	if !k.InLedger() || v != VerdictDone || status == 204 || status == 205 || status == 304 {
 		return false
 	}
-	return status >= 200 && status < 400
+	return status >= 200 && status < 400 || status == ShellStatus
 }
+
+// ShellStatus is the status of a page that is done though its server says that there is no such page: it sent the shell
+// of an application, whose scripts show the page to people. All other answers with that status are VerdictGone.
+const ShellStatus = 404
 
 // CountsAsPage reports whether an outcome counts as a page, in tallies and against max_pages.
 func CountsAsPage(k Kind, v Verdict, status int) bool {
-	return k == KindPage && v == VerdictDone && status/100 == 2
+	return k == KindPage && v == VerdictDone && (status/100 == 2 || status == ShellStatus)
 }
 
 // BringsPage reports whether an outcome brought a page: one that has a record, or a reason for having none. Answers of

@@ -20,9 +20,10 @@ type Unkept interface {
 
 // Reasons for a page without a record. ReasonNoIndex: the page asks not to be indexed. ReasonMediaType: its type is not
 // the one that its header said. ReasonNoPage: it is not a page, but a sitemap, for example. ReasonNotStored: the crawl
-// keeps no records.
+// keeps no records. ReasonMissing: its server says that there is no such page, and no render shows one.
 const (
 	ReasonNoIndex   = "noindex"
 	ReasonNoPage    = "no-page"
 	ReasonNotStored = "not-stored"
+	ReasonMissing   = "missing"
 )

@@ -91,6 +91,9 @@ func (e *Explanation) answerDone() string {
 		return e.answerRedirect()
 	case e.Content == nil && e.unstored() != "":
 		return "It was fetched, and has no record: " + e.unstored() + "."
+	case e.Content == nil && l.Status == crawl.ShellStatus:
+		return "Its server answered that there is no such page, and sent the shell of an application. No render has shown a " +
+			"page there, so that it has no record."
 	case e.Content == nil && e.Fingerprint != nil:
 		return "It was fetched, and its fingerprint noted; its record is on its way to the store or was lost there: " +
 			"`whirlpool audit` tells which."

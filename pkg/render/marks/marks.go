@@ -93,6 +93,7 @@ type reader struct {
 	hollow           bool // an element with an id, made to hold a list or a view, is empty
 	mountEmpty       bool
 	state            bool // the page carries the data that it shows
+	text             int  // octets of text outside of what is not shown
 
 	open element // the mount or hollow element that is open
 }
@@ -115,13 +116,16 @@ func (e *element) is(s *htmlscan.Scanner) bool {
 func (r *reader) read(body []byte) {
 	var s htmlscan.Scanner
 	s.Reset(body)
-	var inScript, inNoscript bool
+	var inScript, inNoscript, unshown bool
 	for {
 		switch s.Next() {
 		case htmlscan.End:
 			return
 		case htmlscan.Text:
 			text, _ := s.Text()
+			if !inScript && !inNoscript && !unshown {
+				r.text += len(bytes.TrimSpace(text))
+			}
 			switch {
 			case inScript:
 				r.inline(text)
@@ -132,14 +136,14 @@ func (r *reader) read(body []byte) {
 			}
 		case htmlscan.StartTag:
 			tag := s.Tag()
-			inScript = tag == htmlscan.Script
+			inScript, unshown = tag == htmlscan.Script, tag == htmlscan.Style || tag == htmlscan.Title
 			inNoscript = tag == htmlscan.Noscript || inNoscript && tag != htmlscan.Body
 			if inNoscript && tag == htmlscan.Meta && attr(&s, "http-equiv") == "refresh" {
 				r.noscript = true
 			}
 			r.start(&s)
 		case htmlscan.EndTag:
-			inScript = false
+			inScript, unshown = false, false
 			inNoscript = inNoscript && s.Tag() != htmlscan.Noscript
 			r.end(&s)
 		}

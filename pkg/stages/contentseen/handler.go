@@ -68,6 +68,9 @@ func (h *Handler) Handle(ctx context.Context, d *crawl.Document) ([]crawl.Event,
 	if d.Page.Rendered != nil {
 		return h.rendered(ctx, job, d)
 	}
+	if d.Page.Status == crawl.ShellStatus {
+		return h.shell(ctx, job, d)
+	}
 	seen := observe(job, d)
 	stays, err := h.stays(ctx, job, d, seen)
 	switch {

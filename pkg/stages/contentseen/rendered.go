@@ -17,6 +17,9 @@ import (
 // rendered deals with a page that was rendered: its record is amended, and links that it had not before go on.
 func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Document) ([]crawl.Event, error) {
 	p := &d.Page
+	if p.Status == crawl.ShellStatus && isMissing(d) {
+		d.Unkept, d.Links, d.Beyond = crawl.ReasonMissing, nil, crawl.Beyond{}
+	}
 	fresh := linksGained(d.Links, p.Rendered.Before.Links)
 	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,
 		Settled: p.Rendered.Settled, Final: p.Rendered.Final, Links: len(fresh),
@@ -48,10 +51,14 @@ func (h *Handler) amending(job *crawl.Job, d *crawl.Document) func(context.Conte
 	switch {
 	case d.Page.Task.Kind != crawl.KindPage:
 		return nil
+	case reason != "" && d.Page.Status == crawl.ShellStatus: // there is no record
+		return nil
 	case reason == crawl.ReasonNoIndex && !lost:
 		return h.empty
 	case reason != "": // noindex of a page that lost its text may be of an error that the render ran into
 		return nil
+	case d.Page.Status == crawl.ShellStatus:
+		return h.adopt
 	case lost:
 		return h.addLinks
 	}
@@ -197,6 +204,8 @@ func (h *Handler) count(ctx context.Context, job *crawl.Job, d *crawl.Document, 
 	told := textTold(p.Rendered.Before.Text, len(d.Text))
 	switch reason := unkept(job, d); {
 	case reason == "":
+	case p.Status == crawl.ShellStatus:
+		told = reason + ", so that the page has no record"
 	case reason == crawl.ReasonNoIndex && !decide.TextLost(p.Rendered.Before.Text, len(d.Text)):
 		told = reason + ", so that the page's record has no content"
 	default:

@@ -34,6 +34,9 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
 		return nil, errors.Join(err, h.leftover(ctx, a))
 	}
+	if c == classGone && a.mayBeShell() {
+		return h.shell(ctx, a)
+	}
 	switch c {
 	case classPage:
 		events, err := h.page(ctx, a)

@@ -43,8 +43,8 @@ const (
 	noteFollowedSQL = `INSERT INTO followed (job, hosts, hashes) SELECT $1, $2::bigint[], $3::uuid[] FROM ` + softly
 	// missed selects the pages of job $1 whose outcome from before $2 has links (crawl.HasLinks) and that have no note.
 	missed = `
-		FROM urls u WHERE u.job = $1 AND u.state = 2 AND u.verdict = 1 AND u.kind IN (0, 2, 3) AND u.status BETWEEN 200 AND 399
-			AND u.status NOT IN (204, 205, 304) AND u.changed < $2 AND u.url IS NOT NULL
+		FROM urls u WHERE u.job = $1 AND u.state = 2 AND u.verdict = 1 AND u.kind IN (0, 2, 3)
+			AND (u.status BETWEEN 200 AND 399 OR u.status = 404) AND u.status NOT IN (204, 205, 304) AND u.changed < $2 AND u.url IS NOT NULL
 			AND u.changed >= coalesce((SELECT since FROM followed_since WHERE job = $1), '-infinity')
 			AND NOT EXISTS (SELECT FROM followed f, unnest(f.hosts, f.hashes) AS a (host, hash)
 				WHERE f.job = $1 AND a.host = u.host AND a.hash = u.hash)`

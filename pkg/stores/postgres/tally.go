@@ -39,12 +39,13 @@ func outcomeCounts(table, by, where string) string {
 		UNION ALL SELECT 'page', '', ` + by + ` FROM ` + table + ` WHERE ` + isPage + ` AND ` + where
 }
 
-// isPage is the condition of a row that counts as a page (crawl.CountsAsPage): done (1) with 2xx.
-const isPage = `kind = 0 AND verdict = 1 AND status BETWEEN 200 AND 299`
+// isPage is the condition of a row that counts as a page (crawl.CountsAsPage): done (1) with 2xx, or a shell with 404.
+const isPage = `kind = 0 AND verdict = 1 AND (status BETWEEN 200 AND 299 OR status = 404)`
 
 // pageOf is isPage of the row of a table.
 func pageOf(table string) string {
-	return table + `.kind = 0 AND ` + table + `.verdict = 1 AND ` + table + `.status BETWEEN 200 AND 299`
+	return table + `.kind = 0 AND ` + table + `.verdict = 1 AND (` + table + `.status BETWEEN 200 AND 299 OR ` + table +
+		`.status = 404)`
 }
 
 const tallySQL = `SELECT counter, arg, sum(n)::bigint FROM tallies WHERE job = $1 GROUP BY counter, arg HAVING sum(n) <> 0`
