@@ -31,12 +31,17 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 	if a.task.Kind == crawl.KindResource && a.out.Status == http.StatusInternalServerError {
 		a.out.Slow = false // what a script asked for fails there, as visitors see it daily; the host is well
 	}
-	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
+	switch forgot, err := h.forgetCookies(ctx, a); {
+	case forgot || err != nil:
 		return nil, errors.Join(err, h.leftover(ctx, a))
-	}
-	if c == classGone && a.mayBeShell() {
+	case c == classGone && a.mayBeShell():
 		return h.shell(ctx, a)
 	}
+	return h.answerOf(ctx, a, c)
+}
+
+// answerOf turns an answer of a class into events.
+func (h *Handler) answerOf(ctx context.Context, a *attempt, c class) ([]crawl.Event, error) {
 	switch c {
 	case classPage:
 		events, err := h.page(ctx, a)
