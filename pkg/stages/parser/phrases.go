@@ -34,7 +34,7 @@ var phraseLists = map[topic][]string{
 		"next article", "keep reading", "read also", "also read", "don't miss", "in case you missed it", "see also our",
 		"customers also bought", "customers also viewed", "customers who bought this item also bought",
 		"customers also liked", "people also bought", "people also viewed", "others also viewed", "recently viewed",
-		"recently viewed products", "recently viewed items", "complete the look", "shop the look", "pairs well with",
+		"recently viewed products", "recently viewed items", "we found other products you might like", "complete the look", "shop the look", "pairs well with",
 		"you may also be interested in", "you might also be interested in", "similar jobs", "related jobs",
 		"recommended jobs", "jobs you may like", "similar vacancies", "similar properties", "similar listings",
 		"similar homes", "similar recipes", "related recipes", "similar events", "related events", "related videos",
