@@ -285,8 +285,9 @@ func boilerplateHint(w []byte) flags {
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
 		"cookiebanner", "cookiebar":
 		return suspect | certain | notice
-	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "sns", "related",
-		"relatedposts", "recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
+	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "sns",
+		"related", "relatedposts",
+		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
 		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
 		"upsell", "upsells", "crosssell", "crosssells", "facets", "cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
