@@ -115,6 +115,29 @@ func TestHeadingsOfOtherPages(t *testing.T) {
 	}
 }
 
+// What a site's programs call a part of its pages does not make that part a menu, or what readers wrote.
+func TestNamesThatTellOfThePage(t *testing.T) {
+	checkText(t, `<title>Deploy</title><main><article><div class="theme-doc-markdown markdown"><h1>Deploy</h1>`+prose+
+		`<h2 class="anchor anchorWithStickyNavbar_LWe7" id=ci>From a pipeline</h2>`+prose+`<h3 class=navbar-title>Guides</h3>`+
+		prose+`</div></article></main>`, "From a pipeline|The lock", "Guides")
+	checkText(t, `<title>Grids</title><div id=content><h1>Grids</h1><blockquote>`+prose+prose+`</blockquote><div class=data>
+		<table><tr><td class="cell label">Comments:<td class="cell comments mathjax">22 pages, 6 figures<tr><td>Subjects:<td>
+		Analysis</table></div></div>`, "22 pages|Analysis", "")
+	checkText(t, `<main>`+prose+prose+`<div class=TalkbacksComponent><div class=talkback>At last it comes</div></div><div
+		class=_sns><ul><li>印刷する</ul></div><div class="block upsell"><b>Others</b><div><a href=1>Copper pan</a> $ 12</div>
+		</div></main>`, "The lock", "At last|印刷|Others|Copper")
+	checkText(t, `<pre>`+words10+words10+words10+`</pre><ul><li><b>Messages sorted by:</b> <a href=1>[ date ]</a></ul>`,
+		"The lock", "sorted")
+}
+
+// Links to reviews and lists of wishes make the head of a small page of a product no box of links: it has the title.
+func TestTheHeadOfASmallProductIsText(t *testing.T) {
+	checkText(t, `<title>Kettle</title><main><div class=columns><div class=product-main><div><h1>Kettle</h1></div><div><a
+		href=1>Be the first to review this product</a></div><div class=price>$ 89.00</div><div class=stock>In stock</div><div><a
+		href=2>Add it to the list of wishes</a></div></div><div class=detailed><p>`+words10+`</p></div></div></main>`,
+		"Kettle|89.00|In stock|The lock", "")
+}
+
 func TestTwoLineBreaksEndAParagraph(t *testing.T) {
 	for doc, want := range map[string]string{
 		`<td>one<br>two<br><br>three <br/> <br> <br>four`:             "one\ntwo\nthree\nfour",

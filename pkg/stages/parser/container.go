@@ -110,13 +110,14 @@ func (j *judge) dropLinks(c int32) {
 }
 
 // dropBoxes drops the elements of which most are links or no text of the page, and the forms. Of lists the runs of
-// links are dropped later.
+// links are dropped later. One that holds the page's title holds facts, too: a price between links to reviews.
 func (j *judge) dropBoxes(c int32) {
 	from, half := 0, j.nodes[c].prose/2
 	for i := c + 1; i <= j.nodes[c].last; i++ {
 		n := &j.nodes[i]
-		box := n.words >= boxWords && !n.listed() && float64(n.linkWords) > linkBox*float64(n.words)
-		if !box && (n.prose > half || n.listed() || !n.remnant()) && !j.form(i) || j.headedTable(i) {
+		entitled := j.title >= 0 && j.within(j.blocks[j.title].node, i)
+		box := !entitled && n.words >= boxWords && !n.listed() && float64(n.linkWords) > linkBox*float64(n.words)
+		if !box && (n.prose > half || n.listed() || entitled || !n.remnant()) && !j.form(i) || j.headedTable(i) {
 			continue
 		}
 		for from < len(j.blocks) && j.blocks[from].node < i {

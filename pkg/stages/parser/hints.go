@@ -21,6 +21,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	if t != htmlscan.Div && t != htmlscan.Section {
 		c &^= inContent // class="entry" of a table's cells
 	}
+	if t == htmlscan.Td || t == htmlscan.Th {
+		c &^= comments // a column of remarks, as on arXiv
+	}
 	return f | c | h
 }
 
@@ -170,11 +173,11 @@ func wordHints(val []byte) (f flags, note bool) {
 }
 
 // nameHints judges the name at i and returns where the next one starts. The last word decides whether it is the
-// content: "post-content" is, "content-footer" is not. A word after "has", "with" or "no" tells of the page, not of the
-// element, and a "hero-banner" is how the text begins.
+// content: "post-content" is, "content-footer" is not. A word after "no" tells of the page, not of the element, as
+// all after "has" and "with" do (Docusaurus: "anchorWithStickyNavbar"), and a "hero-banner" is how the text begins.
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
-	negated := false
+	negated, told := false, false
 	if val[i] == 'e' && bytes.HasPrefix(val[i:], elementor) {
 		i += len(elementor)
 	}
@@ -182,9 +185,10 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		var word []byte
 		word, i = hintWord(val, i, &buf)
 		h, n, negates := wordHint(word)
-		if negated {
+		if negated || told {
 			h = 0
 		}
+		told = told || tells(word)
 		if f&atEnd != 0 && goesOn(word) {
 			h |= atEnd
 		}
@@ -198,6 +202,15 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		f &= ownFlags | atEnd | handbook
 	}
 	return f, note, i
+}
+
+// tells says whether all words after this one tell of the page.
+func tells(w []byte) bool {
+	switch string(w) {
+	case "has", "with", "without":
+		return true
+	}
+	return false
 }
 
 // elementor is what Elementor calls each part of a text.
@@ -259,7 +272,7 @@ func wordHint(w []byte) (f flags, note, negates bool) {
 func boilerplateHint(w []byte) flags {
 	switch string(w) {
 	case "comment", "comments", "disqus", "commentlist", "respond", "livefyre", "kommentare", "kommentar",
-		"commentaires", "comentarios", "reacties":
+		"commentaires", "comentarios", "reacties", "talkback", "talkbacks":
 		return comments
 	case "teaser", "teasers":
 		return teaser
@@ -272,10 +285,11 @@ func boilerplateHint(w []byte) flags {
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
 		"cookiebanner", "cookiebar":
 		return suspect | certain | notice
-	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "related",
-		"relatedposts", "recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
+	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "sns",
+		"related", "relatedposts",
+		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
 		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
-		"cta", "promo", "promos",
+		"upsell", "upsells", "crosssell", "crosssells", "facets", "cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
 		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",
 		"toolbar", "dropdown", "offcanvas", "drawer", "outbrain", "taboola", "zergnet", "criteo",

@@ -74,11 +74,14 @@ func (j *judge) signed(b *block) bool {
 		bytes.EqualFold(text[:len(word)], []byte(word)) && (b.linkWords > 0 || bytes.Contains(text, []byte("©")))
 }
 
-// turnsPage says whether the block is a link to the message before or behind this one, as archives of mailing lists
-// have it.
+// turnsPage says whether the block is a link to the message before or behind this one, or to lists of all, as archives
+// of mailing lists have it.
 func (j *judge) turnsPage(b *block) bool {
-	const word = " message"
+	const word, sorted = " message", "messages sorted by:"
 	text := j.buf[b.start:b.end]
+	if b.kind == item && len(text) >= len(sorted) && bytes.EqualFold(text[:len(sorted)], []byte(sorted)) {
+		return true
+	}
 	at := bytes.IndexByte(text, ' ')
 	return b.kind == item && b.linkWords > 0 && at > 0 && at <= len("previous") && len(text) > at+len(word) &&
 		bytes.EqualFold(text[at:at+len(word)], []byte(word)) &&

@@ -36,10 +36,17 @@ var markedClasses = map[string]bool{"author": true, "author-name": true, "author
 	"byline-author": true, "byline__author": true, "post-author": true, "post__author": true, "post-author-name": true,
 	"entry-author": true, "entry-author-name": true, "article-author": true, "article__author": true,
 	"article-author-name": true, "article-byline": true, "c-byline__author": true, "p-author": true, "by-author": true,
-	"meta-author": true}
+	"meta-author": true, "wp-block-post-author-name": true, "wp-block-post-author__name": true}
 
 // boardClasses are those of Hacker News, of vBulletin and of Hyperkitty: the first name is that of who began the talk.
 var boardClasses = map[string]bool{"hnuser": true, "bigusername": true, "email-author": true}
+
+// profileClasses are those of what phpBB and vBulletin 4 show of who wrote a post, beside it. The name in there has one
+// of userClasses, as that of the visitor may have elsewhere.
+var (
+	profileClasses = map[string]bool{"postprofile": true, "username_container": true}
+	userClasses    = map[string]bool{"username": true, "username-coloured": true}
+)
 
 // lineClasses are those of lines that say who wrote what is shown, and when, and of the head of a post of SMF.
 var lineClasses = map[string]bool{"byline": true, "author": true, "post-meta": true, "postmeta": true,
@@ -47,7 +54,7 @@ var lineClasses = map[string]bool{"byline": true, "author": true, "post-meta": t
 
 // commentClasses are classes and ids of what holds comments.
 var commentClasses = map[string]bool{"comment": true, "comments": true, "comment-list": true, "commentlist": true,
-	"comments-area": true, "comments-list": true, "disqus_thread": true, "respond": true}
+	"comments-area": true, "wp-block-comments": true, "comments-list": true, "disqus_thread": true, "respond": true}
 
 // onMark begins to read an element that is marked, or notes one within it.
 func (s *scan) onMark(t htmlscan.Tag) {
@@ -81,13 +88,16 @@ func (s *scan) onMark(t htmlscan.Tag) {
 		c.board = true
 		s.data.addName(string(htmlscan.Value(s.began)))
 	}
+	if s.profile = s.profile || c.profile; s.profile && c.user {
+		c.board, c.named, s.profile = true, true, false
+	}
 	s.comments, s.data.board = c.comments, s.data.board || c.board
 	s.name.begin(t, (named || c.named) && !scope && holdsName(t))
 	s.date.begin(t, untold || (c.dated || c.line && !s.date.open) && holdsName(t))
 }
 
 // classes are what the class of an element says.
-type classes struct{ named, board, dated, line, comments, message bool }
+type classes struct{ named, board, dated, line, comments, message, profile, user bool }
 
 // maxClass is the length of the longest class that says anything.
 const maxClass = 40
@@ -110,6 +120,7 @@ func (c *classes) read(val []byte) {
 		c.dated, c.line = c.dated || dateClass(lower), c.line || lineClasses[string(lower)]
 		c.message = c.message || string(lower) == "message"
 		c.comments = c.comments || commentClasses[string(lower)]
+		c.profile, c.user = c.profile || profileClasses[string(lower)], c.user || userClasses[string(lower)]
 	}
 }
 

@@ -21,6 +21,7 @@ type scan struct {
 	name, date mark
 	began      []byte // the author of a post, raw, by the attribute of its element
 	letter     letter
+	profile    bool // within what a board shows of who wrote a post, before the name
 	comments   bool // comments have begun: names and dates are those of readers
 	metas      int
 }

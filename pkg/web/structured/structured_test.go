@@ -159,6 +159,14 @@ func TestFacts(t *testing.T) {
 			"Message-ID: 2", "Ann Bee", day("2016-05-03").Add(8*time.Hour + 12*time.Minute + 33*time.Second), time.Time{}},
 		"an example of a letter": {"<pre>From: Jo &lt;jo@a.test&gt;\nDate: Tue, 3 May 2016 10:12:33 +0200\n\ntext</pre>", "",
 			time.Time{}, time.Time{}},
+		"phpBB": {`<span class=username>me</span><dl class="postprofile"><dt><a class=avatar></a><a class="username-coloured">old_salt` +
+			`</a><dd>Posts</dl><p class=author>by <a class=username>old_salt</a> » <time datetime=2019-06-14>14 Jun</time></p>` +
+			`<dl class=postprofile><dt><a class=username>Gill</a></dl>`, "old_salt", day("2019-06-14"), time.Time{}},
+		"vBulletin 4": {`<div class=userinfo><div class=username_container><a class="username offline popupctrl" href=1><strong>` +
+			`marko</strong></a></div></div><div class=username_container><a class=username>lena</a></div>`, "marko", time.Time{},
+			time.Time{}},
+		"block themes": {`<div class="wp-block-post-author-name">Marta Lind</div><div class=wp-block-comments><div ` +
+			`class=comment-author><b class=author>Ole</b></div></div>`, "Marta Lind", time.Time{}, time.Time{}},
 		"GitHub": {`<relative-time datetime="2022-02-03T00:00:00Z">Feb 3, 2022</relative-time>`, "", day("2022-02-03"),
 			time.Time{}},
 		"many authors":           {`<li><b class=author>Ann</b><li><b class=author>Bo</b>`, "", time.Time{}, time.Time{}},
