@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,6 +35,13 @@ func TestWrongFlagsSayWhatToWrite(t *testing.T) {
 		"crawl http://a.test/ -o":                  "--out wants a value: directory of the crawl",
 		"crawl /no/such/file":                      "it looks like a file and names no host",
 		"crawl ./x.html":                           "it looks like a file and names no host",
+		"crawl help":                               "help is no URL: `whirlpool crawl --help` is meant, or http://help/",
+		"crawl http://a.test/ max-depth 3":         `"max-depth" is no URL: did you mean --max-depth?`,
+		"set -o x max_depth=3":                     `"max_depth=3" is no URL: did you mean --max-depth?`,
+		"set -o x delay=1.5s":                      `"delay=1.5s" is no URL: did you mean --delay?`,
+		"set -o x exclude=/a/":                     `"exclude=/a/" is no URL: did you mean --exclude?`,
+		"seed --cluster 3":                         `"3" is no URL: if it is a host, name it http://3/`,
+		"crawl colour=red":                         `"colour=red" is no URL: settings have flags`,
 		"crawl http://ann:pw@a.test/":              "give them by --user and --password",
 		"crawl -o items.csv http://a.test/":        "-o items.csv: the crawl wants a directory",
 		"export x.xlsx":                            "x.xlsx: no format has this ending: want .csv, .jsonl, .parquet or .wacz",
@@ -86,6 +94,19 @@ func TestAFileIsNoSeed(t *testing.T) {
 	rest, err := (&seedFlags{}).named([]string{"127.0.0.1", "b.test", "http://urls.txt/"})
 	if err != nil || len(rest) != 3 {
 		t.Errorf("hosts, one of which names a directory, too: %v, %v", rest, err)
+	}
+}
+
+// A link to a directory that was taken away is told: the system only says that the file exists.
+func TestALinkToNothingIsNoDirectory(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "crawl")
+	if err := os.Symlink("taken-away", link); err != nil {
+		t.Fatal(err)
+	}
+	want := "-o " + link + " is a link to what is not there"
+	if r := whirlpool(t, "crawl", "-o", link, "http://a.test/"); r.exit != exitUsage ||
+		!strings.Contains(r.stderr, want) {
+		t.Errorf("exit status %d, want %q in %s", r.exit, want, r.stderr)
 	}
 }
 

@@ -52,7 +52,7 @@ func newCrawl() *cobra.Command {
 	cmd.RunE = failing(func(cmd *cobra.Command, args []string) error {
 		f.implied(&f.out)
 		args, err := f.named(args)
-		if err = errors.Join(err, checkOut(f.out)); err != nil {
+		if err = errors.Join(err, checkWords(cmd, args), checkOut(f.out)); err != nil {
 			return err
 		}
 		f.stdin = cmd.InOrStdin()

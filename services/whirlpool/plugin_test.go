@@ -120,6 +120,16 @@ func TestMistakesWithPluginsAreTold(t *testing.T) {
 	}
 }
 
+// What init says to do next can be done in a directory with blanks, too.
+func TestInitNamesADirectoryWithBlanks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "it's a price")
+	word := strings.ReplaceAll(dir, "'", `'\''`)
+	want := "next: whirlpool plugin build '" + word + "' && whirlpool plugin test '" + word + "'\n"
+	if got := must(t, "plugin", "init", "shop/price", dir); !strings.HasSuffix(got, want) {
+		t.Errorf("init prints\n%s, want %s", got, want)
+	}
+}
+
 // A job whose pipeline is at fault is refused before anything is asked for, with the key.
 func TestACrawlChecksItsPipeline(t *testing.T) {
 	t.Setenv(pluginsEnv, t.TempDir())

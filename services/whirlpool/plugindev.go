@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,9 @@ func newPluginInit() *cobra.Command {
 		if err := writeTemplate(dir, files); err != nil {
 			return err
 		}
+		word := shellWord(dir)
 		fmt.Fprintf(cmd.OutOrStdout(), "%s is in %s\nnext: whirlpool plugin build %s && whirlpool plugin test %s\n", args[0],
-			dir, dir, dir)
+			dir, word, word)
 		return nil
 	})
 	return cmd
@@ -119,4 +121,15 @@ func kits() string {
 		fmt.Fprintf(&b, "  %-16s %s\n", name, sdk.Languages()[name])
 	}
 	return b.String()
+}
+
+// shellWord is how a shell takes a text for one word.
+func shellWord(text string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@%,:=", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, special) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -35,7 +35,7 @@ func newSeed() *cobra.Command {
 			return err
 		}
 		args, err := f.named(args)
-		if err != nil {
+		if err = errors.Join(err, checkWords(cmd, args)); err != nil {
 			return err
 		}
 		if again.asked() && len(args) == 0 && f.config == "" && !f.any() {

@@ -64,6 +64,9 @@ func checkOut(out string) error {
 	if err == nil && !info.IsDir() {
 		return fmt.Errorf("-o %s is a file, and the crawl wants a directory; -o - writes records to standard output", out)
 	}
+	if _, linked := os.Readlink(out); err != nil && linked == nil {
+		return usage("-o %s is a link to what is not there: make the directory that it names, or name another one", out)
+	}
 	name := strings.ToLower(out)
 	if err == nil || !slices.ContainsFunc(notDirectories, func(end string) bool { return strings.HasSuffix(name, end) }) {
 		return nil

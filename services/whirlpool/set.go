@@ -32,6 +32,7 @@ near_duplicate cannot change.`,
 	}
 	ref := refFlags(cmd)
 	f.addJob(cmd, &flags)
+	cmd.Args = checkWords
 	cmd.RunE = ref.serve(func(cmd *cobra.Command, args []string, s control.Service) error {
 		change := func(job *crawl.Job) (*crawl.Job, error) {
 			next, err := f.revised(cmd, job, flags, args)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 
 	"go.yaml.in/yaml/v3"
 
@@ -53,9 +54,41 @@ func (s *seeker) seek(n *yaml.Node, t reflect.Type, path string) {
 		fault("%s: want a list, as in [a, b], not %s", shown(path), text(n))
 	case t.Kind() == reflect.Int && n.Tag == "!!float": // which the library would cut to a whole number
 		fault("%s: want a whole number, not %s", shown(path), text(n))
+	case t.Kind() == reflect.Int && isOctal(n):
+		s.octal(n, path)
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface: // the settings of a plug-in
+		s.seekOctal(n, path)
+		fallthrough
 	default:
 		if err := n.Decode(reflect.New(t).Interface()); err != nil {
 			fault("%s: %v", shown(path), plain(err, n, t))
+		}
+	}
+}
+
+// octalLike is how YAML 1.1 writes an octal number. YAML 1.2 takes it for a decimal one, and so does who writes it.
+var octalLike = regexp.MustCompile(`^[-+]?0[0-7_]*[0-7]$`)
+
+func isOctal(n *yaml.Node) bool { return n.Tag == "!!int" && octalLike.MatchString(n.Value) }
+
+func (s *seeker) octal(n *yaml.Node, path string) {
+	s.add(faultAt(n, path, "%s: %s would be an octal number: write it without its first 0, or a text in quotation marks",
+		shown(path), text(n)))
+}
+
+// seekOctal looks for octal numbers where values have any type.
+func (s *seeker) seekOctal(n *yaml.Node, path string) {
+	if isOctal(n) && len(s.faults) <= maxFaults {
+		s.octal(n, path)
+	}
+	for i, part := range n.Content {
+		switch n.Kind {
+		case yaml.MappingNode:
+			if i%2 == 1 {
+				s.seekOctal(part, path+"."+n.Content[i-1].Value)
+			}
+		case yaml.SequenceNode:
+			s.seekOctal(part, fmt.Sprintf("%s[%d]", path, i))
 		}
 	}
 }

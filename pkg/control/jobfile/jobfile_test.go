@@ -51,9 +51,12 @@ func TestFaultsAreNamed(t *testing.T) {
 		"key of two sections": {"max: 3", "line 1: there is no key max; there are accept_language"},
 		"key of another crawler": {"DEPTH_LIMIT: 3\nstart_urls: [a]",
 			"DEPTH_LIMIT; did you mean max_depth?\nline 2: there is no key start_urls; did you mean seeds?"},
-		"a flag's name":   {"warc: true", "`whirlpool crawl` has a flag --warc for it"},
-		"key twice":       {"id: a\nscope: any\nid: b", "line 3"},
-		"no number":       {"id: a\nmax_pages: many", `line 2: max_pages: want a whole number, not "many"`},
+		"a flag's name": {"warc: true", "`whirlpool crawl` has a flag --warc for it"},
+		"key twice":     {"id: a\nscope: any\nid: b", "line 3"},
+		"no number":     {"id: a\nmax_pages: many", `line 2: max_pages: want a whole number, not "many"`},
+		"octal number":  {"max_pages: 010", `max_pages: "010" would be an octal number: write it without its first 0`},
+		"octal setting": {"pipeline: {nodes: [{id: a, at: record, use: a/b@1.0.0, with: {zip: [01234]}}]}",
+			`pipeline.nodes[0].with.zip[0]: "01234" would be an octal number`},
 		"half a page":     {"max_pages: 1.5", `max_pages: want a whole number, not "1.5"`},
 		"too large":       {"max_pages: 99999999999999999999", "max_pages: want a whole number"},
 		"no truth":        {"sitemaps: maybe", `sitemaps: want true or false, not "maybe"`},
@@ -112,4 +115,13 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q was read, and cannot be written: %v", file, err)
 		}
 	})
+}
+
+// Figures that begin with a 0 are a text where a text is wanted, and 0 is a number.
+func TestZerosThatAreNoOctalNumbers(t *testing.T) {
+	job, err := jobfile.Parse([]byte("max_depth: 0\nmax_pages: 0x10\nuser_agent: 007\npipeline: {nodes: [" +
+		"{id: a, at: record, use: a/b@1.0.0, with: {zip: '01234', n: 0, f: 0.5}}]}"))
+	if err != nil || job.MaxPages != 16 || job.UserAgent != "007" {
+		t.Errorf("%+v, %v", job, err)
+	}
 }

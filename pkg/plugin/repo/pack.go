@@ -50,7 +50,7 @@ func DigestOf(data []byte) string {
 }
 
 // Pack makes a package of a directory: plugin.toml and the entry, and of a program all other files but tests and what
-// begins with a dot.
+// begins with a dot. A link to a file is that file.
 func Pack(dir fs.FS) (*Package, error) {
 	text, err := fs.ReadFile(dir, manifest.Name)
 	if err != nil {
@@ -114,8 +114,11 @@ func filesOf(dir fs.FS, d *plugin.Descriptor) (names []string, err error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !e.Type().IsRegular() || tests[name] || path.Ext(name) == packageSuffix || path.Ext(name) == signatureSuffix:
+		case e.IsDir() || tests[name] || path.Ext(name) == packageSuffix || path.Ext(name) == signatureSuffix:
 			return nil
+		}
+		if is, err := isFile(dir, name, e); err != nil || !is {
+			return err
 		}
 		if names = append(names, name); len(names) > maxFiles {
 			return fmt.Errorf("it has more than %d files: want the plug-in alone in its directory", maxFiles)
@@ -126,6 +129,23 @@ func filesOf(dir fs.FS, d *plugin.Descriptor) (names []string, err error) {
 		return nil, fmt.Errorf("entry: there is no %s in the directory", d.Entry)
 	}
 	return names, err
+}
+
+// isFile tells whether an entry of a directory is a file, or a link to one. A link to anything else is refused: the
+// program would miss what it leads to.
+func isFile(dir fs.FS, name string, e fs.DirEntry) (bool, error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular(), nil
+	}
+	switch info, err := fs.Stat(dir, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("%s is a link to what is not there: remove it, or make what it names", name)
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
+		return false, fmt.Errorf("%s is a link, and not to a file: copy what it leads to in its place", name)
+	}
+	return true, nil
 }
 
 // Suffixes of what is written beside a plug-in.

@@ -192,6 +192,33 @@ func TestBadPackages(t *testing.T) {
 	}
 }
 
+// A program has what links to files in its directory lead to; what else they lead to is not left out without a word.
+func TestLinksInAPackage(t *testing.T) {
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "words.txt")
+	text := "name = \"shop/words\"\nversion = \"1.0.0\"\nabi = \"whirlpool:1\"\ntier = \"process\"\n" +
+		"entry = \"words.sh\"\nsummary = \"Counts words\"\n[[serves]]\npoint = \"record\"\n"
+	for name, data := range map[string]string{filepath.Join(dir, "plugin.toml"): text, elsewhere: "from elsewhere",
+		filepath.Join(dir, "words.sh"): "#!/bin/sh\n"} {
+		if err := os.WriteFile(name, []byte(data), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	for to, want := range map[string]string{elsewhere: "", "nothing": "link is a link to what is not there",
+		t.TempDir(): "link is a link, and not to a file"} {
+		_ = os.Remove(link)
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		p, err := repo.Pack(os.DirFS(dir))
+		if want != "" {
+			wants(t, err, want)
+		} else if err != nil || !strings.Contains(string(p.Bytes), "from elsewhere") {
+			t.Errorf("a link to a file: %v", err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	p, err := repo.Pack(fstest.MapFS{"plugin.toml": {Data: []byte(toml)}, "plugin.wasm": {Data: []byte("x")}})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/manifest"
 )
 
 // Build is how a plug-in is built: commands that run one after the other in its directory.
@@ -24,11 +26,26 @@ func BuildOf(dir fs.FS) (Build, error) {
 		}, Needs: "Go 1.24 or newer"}, nil
 	case has(dir, "asconfig.json"):
 		return assemblyScript(dir), nil
-	case has(dir, "plugin.py"):
-		return Build{}, nil
 	}
-	return Build{}, fmt.Errorf("nothing here says how to build it: go.mod (Go), asconfig.json (AssemblyScript) or " +
-		"plugin.py (Python) is wanted")
+	if entry, err := entryOf(dir); err != nil || has(dir, entry) {
+		return Build{}, err
+	}
+	return Build{}, fmt.Errorf("nothing here says how to build it: go.mod (Go), asconfig.json (AssemblyScript), or the " +
+		"entry that " + manifest.Name + " names is wanted")
+}
+
+// entryOf is the program or module that a descriptor names. Where it is there, and nothing that builds it, it is one
+// that needs no building, or was built by other means.
+func entryOf(dir fs.FS) (string, error) {
+	text, err := fs.ReadFile(dir, manifest.Name)
+	if err != nil {
+		return "", nil //nolint:nilerr // nothing is named
+	}
+	d, err := manifest.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	return d.Entry, nil
 }
 
 // assemblyScript says how npm fetches the compiler, where it is not there, and runs it.

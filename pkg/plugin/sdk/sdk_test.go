@@ -65,6 +65,20 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
+// A program, and a module that something else built, are packed as they are.
+func TestWhatIsThereNeedsNoBuilding(t *testing.T) {
+	const toml = "name = \"shop/words\"\nversion = \"1.0.0\"\nabi = \"whirlpool:1\"\ntier = \"process\"\n" +
+		"entry = \"words.sh\"\nsummary = \"Counts words\"\n[[serves]]\npoint = \"record\"\n"
+	dir := fstest.MapFS{"plugin.toml": {Data: []byte(toml)}}
+	if _, err := sdk.BuildOf(dir); err == nil || !strings.Contains(err.Error(), "the entry that plugin.toml names") {
+		t.Errorf("a program that is not there is built: %v", err)
+	}
+	dir["words.sh"] = &fstest.MapFile{}
+	if build, err := sdk.BuildOf(dir); err != nil || len(build.Steps) > 0 {
+		t.Errorf("%+v, %v", build, err)
+	}
+}
+
 // How a plug-in of AssemblyScript is built depends on what is there: the compiler of the lock file, or what npm finds.
 func TestStepsOfAssemblyScript(t *testing.T) {
 	for want, names := range map[string][]string{
