@@ -52,7 +52,7 @@ func WriteAudit(w io.Writer, r *crawl.AuditReport) error {
 		d.BadFiles)
 	check(r.TallyOff, "the counters are right", "%d are off", r.TallyOff)
 	note(d.Unsummed, "%d records are of the first release, without checksums: only their form was checked; `whirlpool "+
-		"repair` adds checksums")
+		"repair` adds checksums", d.Unsummed)
 	note(r.Doubled, "%d URLs stand in the queues twice after a crash; each is fetched once", r.Doubled)
 	note(r.Stale, "%d queued URLs have an outcome: those whose host or robots.txt could not be had are tried again, "+
 		"others are passed over", r.Stale)
