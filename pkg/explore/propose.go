@@ -8,7 +8,6 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore/ruletest"
-	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/parser"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -67,21 +66,14 @@ func (x *index) sourceOf(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, kept, err := x.body(ctx, r)
+	rec, body, err := x.pageBody(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("body of %s: %w", r.URL, err)
-	}
-	if !kept {
-		return nil, errNoBody
-	}
-	rec, err := jsonl.ParseRecord(r.line)
-	if err != nil {
-		return nil, fmt.Errorf("read a record: %w", err)
+		return nil, err
 	}
 	if !parser.HasFields(rec.ContentType) {
 		return nil, fmt.Errorf("%w: %s is %s: only HTML has elements", ErrInvalid, r.URL, rec.ContentType)
 	}
-	return parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset), nil
+	return body, nil
 }
 
 // Bounds of a sample that proposals are counted on.

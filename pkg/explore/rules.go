@@ -100,20 +100,26 @@ func (t trial) on(page *ruletest.Page, from string) (*RuleTested, error) {
 }
 
 func (x *index) testRecord(ctx context.Context, r *found, t trial) (*RuleTested, error) {
+	rec, body, err := x.pageBody(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return t.on(&ruletest.Page{URL: rec.URL, Type: rec.ContentType, Text: rec.Text, Body: body}, "body")
+}
+
+// pageBody is a record with the kept body of its page: its first maxTestPage octets, in UTF-8.
+func (x *index) pageBody(ctx context.Context, r *found) (rec *crawl.Record, text []byte, err error) {
 	body, kept, err := x.body(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("body of %s: %w", r.URL, err)
+		return nil, nil, fmt.Errorf("body of %s: %w", r.URL, err)
 	}
 	if !kept {
-		return nil, errNoBody
+		return nil, nil, errNoBody
 	}
-	rec, err := jsonl.ParseRecord(r.line)
-	if err != nil {
-		return nil, fmt.Errorf("read a record: %w", err)
+	if rec, err = jsonl.ParseRecord(r.line); err != nil {
+		return nil, nil, fmt.Errorf("read a record: %w", err)
 	}
-	page := &ruletest.Page{URL: rec.URL, Type: rec.ContentType, Text: rec.Text}
-	page.Body = parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset)
-	return t.on(page, "body")
+	return rec, parser.Decode(body[:min(len(body), maxTestPage)], rec.ContentType, rec.Charset), nil
 }
 
 // CheckRules implements Reader.

@@ -2,6 +2,8 @@ package explore
 
 import (
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
 // Host is a host of an execution.
@@ -123,6 +125,29 @@ type Sample struct {
 	Class4   int64     `json:"c4xx"`
 	Class5   int64     `json:"c5xx"`
 	None     int64     `json:"none"` // requests without an answer
+}
+
+// SampleOf is what the ledger counts of a job at a moment: of bytes, queues and hosts it knows nothing.
+func SampleOf(tally crawl.Tally, at time.Time) Sample {
+	s := Sample{At: at.UTC(), Pages: tally.Pages, Known: tally.Claimed}
+	for _, n := range tally.Verdicts {
+		s.Done += n
+	}
+	for status, n := range tally.Statuses {
+		switch status / 100 {
+		case 2:
+			s.Class2 += n
+		case 3:
+			s.Class3 += n
+		case 4:
+			s.Class4 += n
+		case 5:
+			s.Class5 += n
+		default:
+			s.None += n
+		}
+	}
+	return s
 }
 
 // Series are the samples of an execution in columns, oldest first. PagesS and the like are a second. Where nothing was

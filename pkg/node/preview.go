@@ -253,17 +253,22 @@ func (p *survey) queued(ctx context.Context, pick func(uint64) bool, note func()
 		if p.flying[t.URL.Key()] {
 			return nil
 		}
-		reason, rule, err := p.judge.Task(p.next, t)
-		if err != nil {
-			return err
-		}
-		fate := preview.Stays
-		if reason != "" {
-			fate = preview.Drops
-		}
-		p.tally.Add(preview.Queued, fate, t.URL.HostKey(), t.URL.String(), decides(reason, rule))
-		return note()
+		return p.judged(preview.Queued, t, note)
 	})
+}
+
+// judged counts whether the edit would keep a task.
+func (p *survey) judged(place preview.Place, t *crawl.Task, note func() error) error {
+	reason, rule, err := p.judge.Task(p.next, t)
+	if err != nil {
+		return err
+	}
+	fate := preview.Stays
+	if reason != "" {
+		fate = preview.Drops
+	}
+	p.tally.Add(place, fate, t.URL.HostKey(), t.URL.String(), decides(reason, rule))
+	return note()
 }
 
 // left judges what was left out, as the sweep does.
@@ -313,16 +318,7 @@ func (p *survey) page(l *crawl.LogLine, note func() error) error {
 		return nil
 	}
 	t := crawl.Task{Job: p.now.ID, URL: l.URL, Kind: l.Kind, Depth: l.Depth, Seed: l.Depth == 0 && l.Referrer.IsZero()}
-	reason, rule, err := p.judge.Task(p.next, &t)
-	if err != nil {
-		return err
-	}
-	fate := preview.Stays
-	if reason != "" {
-		fate = preview.Drops
-	}
-	p.tally.Add(preview.Fetched, fate, l.URL.HostKey(), l.URL.String(), decides(reason, rule))
-	return note()
+	return p.judged(preview.Fetched, &t, note)
 }
 
 // decides names what decided about a URL.

@@ -49,26 +49,16 @@ type webReady struct {
 }
 
 func benchCrawl() *cobra.Command {
-	var pages, hosts, concurrency, runs int
-	var dir string
+	b := &crawlBench{}
 	cmd := &cobra.Command{
 		Use:   "crawl",
 		Short: "CPU time a page and pages a second of a whole crawl, beside the raw limit",
 		Long: `Serves synthetic pages of 30 KB with 40 links from a process of its own, and crawls them twice, each time in a
 fresh process: once by the bare minimum (net/http, a tokenizer, a map of seen URLs, nothing stored), once by whirlpool
 crawl without delays, everything durable. The figures are those of the operating system for the whole process.`,
-		Args:    cobra.NoArgs,
-		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
-			b := &crawlBench{pages: pages, hosts: hosts, concurrency: concurrency, runs: runs, dir: dir, out: cmd.OutOrStdout()}
-			return b.run(cmd.Context())
-		}),
 	}
-	cmd.Flags().IntVar(&pages, "pages", 20_000, "pages of the synthetic web")
-	cmd.Flags().IntVar(&hosts, "hosts", 100, "hosts of the synthetic web")
-	cmd.Flags().IntVar(&concurrency, "concurrency", 64, "requests at once")
-	cmd.Flags().IntVar(&runs, "runs", 3, "pairs of runs; the median is printed last")
-	cmd.Flags().StringVar(&dir, "dir", "", "directory for the crawls (default: a temporary one)")
+	b.accept(cmd, 20_000, b.run)
+	cmd.Flags().IntVar(&b.runs, "runs", 3, "pairs of runs; the median is printed last")
 	return cmd
 }
 
@@ -81,6 +71,39 @@ type crawlBench struct {
 	webPID                          int
 }
 
+// accept gives the command of a benchmark its flags, but for runs, and what it runs while the synthetic web is served.
+func (b *crawlBench) accept(cmd *cobra.Command, pages int, run func(context.Context) error) {
+	cmd.Flags().IntVar(&b.pages, "pages", pages, "pages of the synthetic web")
+	cmd.Flags().IntVar(&b.hosts, "hosts", 100, "hosts of the synthetic web")
+	cmd.Flags().IntVar(&b.concurrency, "concurrency", 64, "requests at once")
+	cmd.Flags().StringVar(&b.dir, "dir", "", "directory for the crawls (default: a temporary one)")
+	cmd.Args, cmd.PreRunE = cobra.NoArgs, counts("pages", "hosts", "concurrency", "runs")
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		b.out = cmd.OutOrStdout()
+		return b.serving(cmd.Context(), func() error {
+			fmt.Fprintf(b.out, "whirlpool bench %s --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n",
+				cmd.Name(), b.pages, b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+			return run(cmd.Context())
+		})
+	})
+}
+
+// serving calls do while the synthetic web is served and the directory for the crawls is there.
+func (b *crawlBench) serving(ctx context.Context, do func() error) (err error) {
+	if b.exe, err = os.Executable(); err != nil {
+		return err
+	}
+	return inTemp(b.dir, func(dir string) (err error) {
+		b.dir = dir
+		stop, err := b.serve(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		return do()
+	})
+}
+
 // usageOf is what a finished process took.
 type usageOf struct {
 	cpu, wall time.Duration
@@ -91,23 +114,7 @@ type usageOf struct {
 func (u usageOf) cpuPerPage() float64 { return u.cpu.Seconds() * 1000 / float64(max(u.pages, 1)) }
 func (u usageOf) rate() float64       { return float64(u.pages) / u.wall.Seconds() }
 
-func (b *crawlBench) run(ctx context.Context) (err error) {
-	if b.exe, err = os.Executable(); err != nil {
-		return err
-	}
-	if b.dir == "" {
-		if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(b.dir)
-	}
-	stop, err := b.serve(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	fmt.Fprintf(b.out, "whirlpool bench crawl --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n", b.pages,
-		b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
+func (b *crawlBench) run(ctx context.Context) error {
 	fmt.Fprintf(b.out, "%-10s %8s %12s %10s %9s\n", "", "pages", "CPU ms/page", "pages/s", "RSS MB")
 	var cpuRatios, rateRatios []float64
 	for i := range b.runs {

@@ -59,7 +59,7 @@ job.`,
 				b.programs = append(b.programs, string(r))
 			}
 		}
-		return b.run(cmd.Context(), ref)
+		return b.serving(cmd.Context(), func() error { return b.run(cmd.Context(), ref) })
 	})
 	return cmd
 }
@@ -79,23 +79,11 @@ type child struct {
 }
 
 func (b *clusterBench) run(ctx context.Context, ref *clusterRef) (err error) {
-	if b.exe, err = os.Executable(); err != nil {
-		return err
-	}
-	if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(b.dir)
 	c, err := ref.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer shut(c)
-	stop, err := b.serve(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
 	file, err := os.CreateTemp("", "whirlpool-bench-*.log")
 	if err != nil {
 		return err

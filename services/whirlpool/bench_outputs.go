@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,37 +40,13 @@ func benchOutputs() *cobra.Command {
 		Long: `Crawls the synthetic web of "whirlpool bench crawl" once for each output (--markdown, --warc, --assets …), in
 turn, as often as --runs says. The figures are medians of the CPU time that the operating system counts for the process
 of the crawl, a page. The ratio is that to the default of the same turn.`,
-		Args:    cobra.NoArgs,
-		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
-			b.out = cmd.OutOrStdout()
-			return b.run(cmd.Context())
-		}),
 	}
-	cmd.Flags().IntVar(&b.pages, "pages", 20_000, "pages of the synthetic web")
-	cmd.Flags().IntVar(&b.hosts, "hosts", 100, "hosts of the synthetic web")
-	cmd.Flags().IntVar(&b.concurrency, "concurrency", 64, "requests at once")
+	b.accept(cmd, 20_000, func(ctx context.Context) error { return b.compare(ctx, outputs()) })
 	cmd.Flags().IntVar(&b.runs, "runs", 5, "turns")
-	cmd.Flags().StringVar(&b.dir, "dir", "", "directory for the crawls (default: a temporary one)")
 	return cmd
 }
 
 type outputsBench struct{ crawlBench }
-
-func (b *outputsBench) run(ctx context.Context) (err error) {
-	stop, err := b.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if failed := stop(); err == nil {
-			err = failed
-		}
-	}()
-	fmt.Fprintf(b.out, "whirlpool bench outputs --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n",
-		b.pages, b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
-	return b.compare(ctx, outputs())
-}
 
 // compare measures the outputs in turn, the first of which is what the others are compared with.
 func (b *outputsBench) compare(ctx context.Context, all []output) error {
@@ -95,26 +70,6 @@ func (b *outputsBench) compare(ctx context.Context, all []output) error {
 		fmt.Fprintf(b.out, "%-16s %12.3f %8.2f\n", o.name, median(costs[i]), median(ratios[i]))
 	}
 	return nil
-}
-
-// prepare makes the directory and starts the synthetic web. The function that it returns ends both.
-func (b *outputsBench) prepare(ctx context.Context) (stop func() error, err error) {
-	if b.exe, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	remove := func() {}
-	if b.dir == "" {
-		if b.dir, err = os.MkdirTemp("", "whirlpool-bench-"); err != nil {
-			return nil, err
-		}
-		remove = func() { _ = os.RemoveAll(b.dir) }
-	}
-	end, err := b.serve(ctx)
-	if err != nil {
-		remove()
-		return nil, err
-	}
-	return func() error { defer remove(); return end() }, nil
 }
 
 // measureOutput crawls the web with the flags of one output.

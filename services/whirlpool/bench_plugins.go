@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 )
@@ -28,41 +27,19 @@ text; and without one, twice: the second shows what is chance. In turn, as often
 of the CPU time that the operating system counts for the process of the crawl and the programs that it starts, a page.
 The ratio is that to the crawl without a plug-in of the same turn. Go, Node.js and Python must be there: without one of
 them its plug-in is left out.`,
-		Args:    cobra.NoArgs,
-		PreRunE: counts("pages", "hosts", "concurrency", "runs"),
-		RunE: failing(func(cmd *cobra.Command, _ []string) error {
-			b.out = cmd.OutOrStdout()
-			return b.run(cmd.Context())
-		}),
 	}
-	cmd.Flags().IntVar(&b.pages, "pages", 5_000, "pages of the synthetic web")
-	cmd.Flags().IntVar(&b.hosts, "hosts", 100, "hosts of the synthetic web")
-	cmd.Flags().IntVar(&b.concurrency, "concurrency", 64, "requests at once")
+	b.accept(cmd, 5_000, func(ctx context.Context) error {
+		all, err := b.plugged(ctx)
+		if err != nil {
+			return err
+		}
+		return b.compare(ctx, all)
+	})
 	cmd.Flags().IntVar(&b.runs, "runs", 5, "turns")
-	cmd.Flags().StringVar(&b.dir, "dir", "", "directory for the crawls (default: a temporary one)")
 	return cmd
 }
 
 type pluginsBench struct{ outputsBench }
-
-func (b *pluginsBench) run(ctx context.Context) (err error) {
-	stop, err := b.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if failed := stop(); err == nil {
-			err = failed
-		}
-	}()
-	all, err := b.plugged(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b.out, "whirlpool bench plugins --pages %d --hosts %d --concurrency %d --runs %d   (%d CPUs, %s)\n",
-		b.pages, b.hosts, b.concurrency, b.runs, runtime.NumCPU(), runtime.Version())
-	return b.compare(ctx, all)
-}
 
 // plugged are the pipelines, whose plug-ins are made for it.
 func (b *pluginsBench) plugged(ctx context.Context) (all []output, err error) {

@@ -39,23 +39,7 @@ func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err
 	if err != nil {
 		return s, err
 	}
-	s = explore.Sample{At: l.e.now().UTC(), Pages: tally.Pages, Known: tally.Claimed, Queued: openOf(tally)}
-	for _, n := range tally.Verdicts {
-		s.Done += n
-	}
-	for status, n := range tally.Statuses {
-		switch status / 100 {
-		case 2:
-			s.Class2 += n
-		case 3:
-			s.Class3 += n
-		case 4:
-			s.Class4 += n
-		case 5:
-			s.Class5 += n
-		default:
-			s.None += n
-		}
-	}
+	s = explore.SampleOf(tally, l.e.now())
+	s.Queued = openOf(tally)
 	return s, nil
 }

@@ -48,25 +48,8 @@ func (l Live) Counts(ctx context.Context, id crawl.JobID) (s explore.Sample, err
 	if err != nil || !known {
 		return s, err
 	}
-	s = explore.Sample{At: time.Now().UTC(), Pages: tally.Pages, Known: tally.Claimed, Queued: state.Queued,
-		InFlight: int64(state.InFlight)}
-	for _, n := range tally.Verdicts {
-		s.Done += n
-	}
-	for status, n := range tally.Statuses {
-		switch status / 100 {
-		case 2:
-			s.Class2 += n
-		case 3:
-			s.Class3 += n
-		case 4:
-			s.Class4 += n
-		case 5:
-			s.Class5 += n
-		default:
-			s.None += n
-		}
-	}
+	s = explore.SampleOf(tally, time.Now())
+	s.Queued, s.InFlight = state.Queued, int64(state.InFlight)
 	s.Waiting = int64(l.e.CountHosts(id).Waiting)
 	s.Bytes = l.e.Bytes(id)
 	return s, nil
