@@ -34,7 +34,7 @@ func Hosts(t *testing.T, open func(t *testing.T) crawl.Hosts) {
 		want := crawl.Host{Key: "a.test:81", Next: aTime, LastContact: aTime.Add(-time.Second),
 			SlowedAt: aTime.Add(-time.Minute), Backoff: time.Hour, Failures: 3, Addr: netip.MustParseAddr("192.0.2.7"),
 			Requests: 12, Origins: []crawl.Origin{{Name: "http://a.test:81", Expires: aTime, CrawlDelay: time.Second}},
-			Rest: crawl.Rest{Job: "a", Ended: aTime, Took: time.Second, Gaps: 2, Least: time.Minute},
+			Rest:     crawl.Rest{Job: "a", Ended: aTime, Took: time.Second, Gaps: 2, Least: time.Minute},
 			FailedBy: "0a1b2c3d"}
 		check(t, s.PutHosts(ctx, crawl.Host{Key: "a.test:81", Failures: 9}, crawl.Host{Key: "b.test"}))
 		check(t, s.PutHosts(ctx, want))
