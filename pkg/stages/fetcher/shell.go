@@ -14,8 +14,8 @@ import (
 const mostShell = 64 << 10
 
 // mayBeShell reports whether an answer that says that there is no such page may be an application's shell, whose
-// scripts show the page nevertheless. Hosts of files send 404.html for all that is no file (GitHub Pages), and people see the
-// page. A page that is visited again stays gone: one that is not there any more could not be told from it.
+// scripts show the page nevertheless. Hosts of files send 404.html for all that is no file (GitHub Pages), and people
+// see the page. A page that is visited again stays gone: one that is not there any more could not be told from it.
 func (a *attempt) mayBeShell() bool {
 	return a.out.Status == http.StatusNotFound && a.task.Kind == crawl.KindPage && a.task.Visit == 0 &&
 		!a.job.Revisits() && a.job.Render.Wanted() && isMarkup(mediaType(typeOf(a.answer.Header)))
