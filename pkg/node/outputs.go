@@ -41,6 +41,7 @@ type output struct {
 	said     string       // what was said of its failure; empty: it does not fail
 	leaves   bool
 	wait     time.Duration // until the next try
+	seen     int64         // records that were delivered when a try failed last
 	next     time.Time     // try
 	err      error         // of the last
 }
@@ -114,12 +115,23 @@ func (e *Engine) deliverOne(ctx context.Context, j *engineJob, job *crawl.Job, n
 	if o.err = err; err == nil {
 		o.wait = 0
 	} else if o.leaves {
-		o.wait = min(max(2*o.wait, time.Second), time.Minute)
-		o.next = time.Now().Add(o.wait)
+		o.putOff()
 	}
 	e.sayOutput(j, n, o)
 	j.outs.tell(n, o, err)
 	return err
+}
+
+// putOff has an output that failed wait, longer each time. One that has delivered something since it failed last begins
+// with a short wait again: otherwise a receiver that refuses a post now and then would get one a minute.
+func (o *output) putOff() {
+	if o.file != nil {
+		if seen := o.file.Figures().Seen; seen != o.seen {
+			o.wait, o.seen = 0, seen
+		}
+	}
+	o.wait = min(max(2*o.wait, time.Second), time.Minute)
+	o.next = time.Now().Add(o.wait)
 }
 
 // catchUp writes all that is stored, and with over makes whole files of it.
