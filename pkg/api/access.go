@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,7 +20,7 @@ import (
 
 // Access says who may reach the API, and from where.
 type Access struct {
-	URL     string   // of the studio, such as http://127.0.0.1:8711
+	URL     string   // of the studio, such as http://127.0.0.1:8711, or https://example.org/crawler behind a proxy
 	Hosts   []string // that a request may be for, with their ports
 	NoAuth  bool     // everybody is an admin; for loopback addresses only
 	Secure  bool     // browsers reach it by https: cookies are for that alone
@@ -163,13 +164,14 @@ func (g *guard) cookie(value string, age int) *http.Cookie {
 // would be signed out of the other.
 func (g *guard) cookieName() string {
 	a := g.s.Access
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		u = new(url.URL)
+	}
 	if !a.Secure {
-		return "whirlpool-" + strings.Trim(a.URL[strings.LastIndexByte(a.URL, ':')+1:], "/")
+		return "whirlpool-" + cmp.Or(u.Port(), u.Hostname())
 	}
-	mark := a.Mark
-	if u, err := url.Parse(a.URL); err == nil && mark == "" {
-		mark = u.Port()
-	}
+	mark := cmp.Or(a.Mark, u.Port())
 	return strings.TrimSuffix("__Host-whirlpool-"+mark, "-")
 }
 

@@ -187,6 +187,7 @@ func TestServersOfOneHostHaveCookiesOfTheirOwn(t *testing.T) {
 		"https, other port":  {URL: "https://crawl.example.org:8712", Secure: true},
 		"a proxy":            {URL: "https://crawl.example.org", Secure: true, Mark: "9001"},
 		"the same proxy":     {URL: "https://crawl.example.org", Secure: true, Mark: "9002"},
+		"under a path":       {URL: "http://crawl.example.org:8713/crawler"},
 		"a cluster, by name": {URL: "https://crawl.example.org", Secure: true},
 	} {
 		g := &guard{s: &Server{Deps: Deps{Access: a}}}

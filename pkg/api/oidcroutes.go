@@ -64,7 +64,7 @@ func (s *Server) beginLogin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	l := login{Verifier: oauth2.GenerateVerifier(), Nonce: secretText(43), Return: localPath(q.Get("return"))}
+	l := login{Verifier: oauth2.GenerateVerifier(), Nonce: secretText(43), Return: localPath(strings.TrimPrefix(q.Get("return"), s.Access.prefix()))}
 	if port, err := strconv.Atoi(q.Get("port")); err == nil && port > 0 && port < 65536 && len(q.Get("challenge")) == 43 &&
 		len(q.Get("state")) <= 100 {
 		l.Port, l.State, l.Proof = port, q.Get("state"), q.Get("challenge")
@@ -139,7 +139,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, f loginFail
 	page := s.Studio != nil && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 	if page {
 		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, "/#/?signin="+f.word, http.StatusSeeOther)
+		http.Redirect(w, r, s.Access.prefix()+"/#/?signin="+f.word, http.StatusSeeOther)
 	} else {
 		writeProblem(w, r, f.status, f.text)
 	}
@@ -206,7 +206,7 @@ func (s *Server) loginOf(r *http.Request) (*login, error) {
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, p *Person, l *login) {
 	who := Identity{Actor: p.actor(), Role: p.role(), Via: "oidc"}
 	noteWho(r.Context(), who)
-	to := l.Return
+	to := s.Access.prefix() + l.Return
 	var err error
 	if l.Port > 0 {
 		to, err = s.commandLink(r.Context(), p, l)

@@ -55,7 +55,7 @@ func New(ctx context.Context, d Deps) (*Server, error) {
 	s.api = humago.New(s.mux, config())
 	s.api.UseMiddleware(s.checkRole, s.once, timed)
 	s.routes()
-	s.handler = s.wrap(s.sorted(d.Studio))
+	s.handler = s.prefixed(s.wrap(s.sorted(d.Studio)))
 	if d.Workflows != nil {
 		if err := s.hub.begin(); err != nil {
 			return nil, err

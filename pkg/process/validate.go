@@ -70,8 +70,8 @@ func (c *Config) validateAPI(k *checker) {
 	at, err := url.Parse(c.API.URL)
 	k.want(isListen(c.API.Listen), "api.listen", c.API.Listen, "host:port or :port")
 	k.want(err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" &&
-		strings.Trim(at.Path, "/") == "" && at.User == nil, "api.url", c.API.URL,
-		"http://HOST:PORT, or https://HOST behind a proxy with TLS")
+		at.User == nil && at.RawQuery == "" && at.Fragment == "", "api.url", c.API.URL,
+		"http://HOST:PORT, or https://HOST or https://HOST/PATH behind a proxy with TLS")
 	k.want(c.API.Dir != "", "api.dir", c.API.Dir, "a directory")
 	k.want(c.API.MaxRunning >= 1 && c.API.MaxRunning <= 1000, "api.max_running", c.API.MaxRunning, "1 to 1000")
 	k.want(c.API.AdminKey == "" || strings.HasPrefix(c.API.AdminKey.Reveal(), "wpk_") &&

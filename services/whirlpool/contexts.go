@@ -26,6 +26,8 @@ type contexts struct {
 type server struct {
 	URL string `yaml:"url" json:"url"`
 	Key string `yaml:"key,omitempty" json:"key"`
+	// Studio is by which browsers reach a server of this machine, where that is another address.
+	Studio string `yaml:"-" json:"studio,omitempty"`
 }
 
 // settingsDir is the user's directory of settings. Where no variable says where that is, as in a service of systemd,
@@ -168,7 +170,7 @@ func (c *contexts) byURL(address string) *server {
 			return s
 		}
 	}
-	if s, err := runningServer(defaultData); err == nil && s.URL == address {
+	if s, err := runningServer(defaultData); err == nil && (s.URL == address || s.Studio == address) {
 		return s
 	}
 	return &server{URL: address}

@@ -31,7 +31,7 @@ func newServe() *cobra.Command {
 else: all data lie in one directory. It prints a link that signs you in once; "whirlpool login-url" prints another.
 
 It listens on this machine alone. Another address needs TLS (--tls-cert and --tls-key), or --behind-proxy where a proxy
-has it, and then --host for the names that it is reached by.
+has it, and then --host for the names that it is reached by. Under a path of a proxy: --host example.org/crawler.
 
 The first Ctrl-C, or SIGTERM, lets what is in flight end, at most 30 s. Executions stay as they are and go on at the
 next start; a kill loses nothing either.
@@ -69,7 +69,8 @@ next start; a kill loses nothing either.
 func (f *serveFlags) addAddress(fl *pflag.FlagSet) {
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8711", "`address` to listen on; port 0: a free one")
 	fl.StringSliceVar(&f.hosts, "host", nil,
-		"`name` that the server is reached by, with its port where that is another (repeatable)")
+		"`name` that the server is reached by, with its port where that is another, and its path where a proxy has others "+
+			"(repeatable)")
 	fl.StringVar(&f.cert, "tls-cert", "", "`file` with the certificate and those that vouch for it")
 	fl.StringVar(&f.key, "tls-key", "", "`file` with its private key")
 	fl.BoolVar(&f.behindProxy, "behind-proxy", false, "a proxy in front has TLS, and keeps others away from this address")

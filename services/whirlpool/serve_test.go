@@ -213,7 +213,8 @@ func TestServeListensWhereNobodyCanListenIn(t *testing.T) {
 		{"--listen 0.0.0.0:0", "--tls-cert"}, {"--listen :0", "--tls-cert"}, {"--listen 192.0.2.1:0", "--behind-proxy"},
 		{"--listen nonsense", "with a port"}, {"--no-auth --listen 0.0.0.0:0 --behind-proxy", "this machine alone"},
 		{"--no-auth --behind-proxy", "sign in"}, {"--tls-cert x", "go together"}, {"--max-running 0", "at least 1"},
-		{"--log-level loud", "debug"},
+		{"--log-level loud", "debug"}, {"--host https://crawl.example.org", "the name alone"},
+		{"--host example.org/a?b", "the name alone"}, {"--host example.org/../a", "the name alone"},
 	} {
 		r := whirlpool(t, append([]string{"serve", "--dir", t.TempDir()}, strings.Fields(c.args)...)...)
 		if r.exit != exitUsage || !strings.Contains(r.stderr, c.want) {
@@ -242,8 +243,16 @@ func TestNamesOfTheServer(t *testing.T) {
 		t.Errorf("%s %v", a.URL, a.Hosts)
 	}
 	f = &serveFlags{hosts: []string{"crawl.example.org"}, behindProxy: true}
-	if a := f.access(addr("127.0.0.1:8711")); a.URL != "https://crawl.example.org" || !a.Secure {
+	a = f.access(addr("127.0.0.1:8711"))
+	if a.URL != "https://crawl.example.org" || !a.Secure {
 		t.Errorf("behind a proxy: %+v", a)
+	}
+	if s := f.here(&a, "key"); s.URL != "http://127.0.0.1:8711" || s.Studio != "https://crawl.example.org" {
+		t.Errorf("commands on this machine go to %+v", s)
+	}
+	f.hosts = []string{"Example.org/Crawler/"}
+	if a := f.access(addr("127.0.0.1:8711")); a.URL != "https://example.org/Crawler" || a.Hosts[4] != "example.org" {
+		t.Errorf("under a path: %+v", a)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,6 +35,9 @@ func (f *serveFlags) check() error {
 	case !near && f.cert == "" && !f.behindProxy:
 		return usage("--listen %s is open to other machines: sessions would travel unencrypted. Give --tls-cert and "+
 			"--tls-key, or --behind-proxy where a proxy has TLS", f.listen)
+	case slices.ContainsFunc(f.hosts, func(h string) bool { return !hostName(h) }):
+		return usage("--host %s: give the name alone, such as crawl.example.org, with its port where that is another, and "+
+			"its path where a proxy has others: crawl.example.org/crawler", strings.Join(f.hosts, ","))
 	case f.maxRunning < 1:
 		return usage("--max-running %d: at least 1", f.maxRunning)
 	}
@@ -46,6 +51,13 @@ func loopback(host string) bool {
 	}
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.IsLoopback()
+}
+
+// hostName reports whether a text is a name with or without a port and a path.
+func hostName(text string) bool {
+	u, err := url.Parse("http://" + text)
+	return err == nil && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" &&
+		!strings.Contains(text, "//") && !strings.Contains(u.Path, "/.")
 }
 
 // listener listens, and says where.
@@ -77,7 +89,8 @@ func (f *serveFlags) access(at net.Addr) api.Access {
 	a.Hosts = append(a.Hosts, "127.0.0.1:"+port, "localhost:"+port, "[::1]:"+port)
 	scheme := map[bool]string{true: "https", false: "http"}[a.Secure]
 	a.URL = scheme + "://" + a.Hosts[0]
-	for i, name := range f.hosts {
+	for i, host := range f.hosts {
+		name, path, _ := strings.Cut(host, "/")
 		name = strings.ToLower(name)
 		a.Hosts = append(a.Hosts, name)
 		if _, _, err := net.SplitHostPort(name); err != nil && !f.behindProxy {
@@ -85,7 +98,7 @@ func (f *serveFlags) access(at net.Addr) api.Access {
 			a.Hosts = append(a.Hosts, name)
 		}
 		if i == 0 {
-			a.URL = scheme + "://" + name
+			a.URL = strings.TrimRight(scheme+"://"+name+"/"+path, "/")
 		}
 	}
 	return a

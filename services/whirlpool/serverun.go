@@ -59,7 +59,7 @@ func (f *serveFlags) run(cmd *cobra.Command, level slog.Level) (err error) {
 
 // announce writes down where the server is, and tells it.
 func (f *serveFlags) announce(ctx context.Context, w io.Writer, a *api.Server) error {
-	data, err := json.Marshal(server{URL: a.Access.URL, Key: a.LocalKey()})
+	data, err := json.Marshal(f.here(&a.Access, a.LocalKey()))
 	if err == nil {
 		err = writePrivate(filepath.Join(f.dir, runningFile), data)
 	}
@@ -85,6 +85,16 @@ func (f *serveFlags) announce(ctx context.Context, w io.Writer, a *api.Server) e
 	}
 	_, err = fmt.Fprintf(w, "data in %s (control.db, crawl/, executions/, search/)\n", f.dir)
 	return err
+}
+
+// here is how commands on this machine reach the server. They ask it itself: a name of its own may lead to a proxy that
+// lets in nobody but browsers, or to nowhere from here. With TLS of its own it has that name alone.
+func (f *serveFlags) here(a *api.Access, key string) server {
+	s := server{URL: a.URL, Key: key}
+	if f.cert == "" && len(a.Hosts) > 0 {
+		s.URL, s.Studio = "http://"+a.Hosts[0], a.URL
+	}
+	return s
 }
 
 // serve runs all parts until ctx is done. A part that fails ends the others.

@@ -110,7 +110,7 @@ async function scripts(page, call, srv, net, check) {
 /** Addresses that were cut, answers and pages that do not come, keys while something is asked. */
 async function astray(page, context, srv, check) {
   await load(page, srv, "#/x/%E0%A4%A");
-  await until("no such execution", () => page.getByText("Not Found", { exact: true }).isVisible());
+  await until("no such execution", () => page.getByText("There is no such thing", { exact: true }).isVisible());
   await page.waitForTimeout(3000); // as long as it takes to say that figures have stopped
   check(!(await page.getByText("Live figures stopped").isVisible()), "an execution that there is not is said to have live figures");
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -28,7 +28,8 @@ type Client struct {
 	http   *http.Client
 }
 
-// New makes a client of the server at an address, such as http://127.0.0.1:8711. key is an API key; empty: none.
+// New makes a client of the server at an address, such as http://127.0.0.1:8711, or https://example.org/crawler where a
+// proxy has it under a path. key is an API key; empty: none.
 func New(server, key string) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -36,7 +37,8 @@ func New(server, key string) (*Client, error) {
 	}
 	// A key goes to the server that it is for, and to no other.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{server: u.Scheme + "://" + u.Host, key: key, http: &http.Client{CheckRedirect: stay}}, nil
+	server = u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/")
+	return &Client{server: server, key: key, http: &http.Client{CheckRedirect: stay}}, nil
 }
 
 // Server is the address of the server.

@@ -20,6 +20,7 @@ export function NewCrawl({ first }: { first: boolean }) {
   const [checked, setChecked] = useState<(Checked & { of: string }) | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
+  const [left, setLeft] = useState<{ source: string; w: Workflow } | null>(null); // made, and could not run, as of a quota
   const { me, may } = useMe();
   const url = readURL(text);
   const href = url?.href ?? "";
@@ -52,7 +53,8 @@ export function NewCrawl({ first }: { first: boolean }) {
     setBusy(true);
     setProblem(null);
     try {
-      const w = await call<Workflow>("POST", "/workflows", { body: { name: nameOf(url), source: made } });
+      const w = left?.source === made ? left.w : await call<Workflow>("POST", "/workflows", { body: { name: nameOf(url), source: made } });
+      setLeft({ source: made, w }); // the next try makes no second one
       const x = await call<Execution>("POST", `/workflows/${enc(w.id)}:run`, { body: {} });
       renew("/workflows");
       renew("/executions");
@@ -102,6 +104,11 @@ export function NewCrawl({ first }: { first: boolean }) {
       {barred && <Notice tone="wait">Your role is {me!.role}: you may look at everything here, and start nothing.</Notice>}
       {text.trim() && !url && <Notice tone="wait">That is no address of a page yet: it begins with http:// or https://, and names a host.</Notice>}
       {problem && <Failure problem={problem} />}
+      {problem && left && (
+        <p className="muted">
+          Its workflow is made: <a href={at.workflow(left.w.slug)}>{left.w.slug}</a> can be run later.
+        </p>
+      )}
       {draft && (
         <div style={{ marginTop: "var(--s-4)", display: "grid", gap: "var(--s-4)" }}>
           <div style={{ display: "flex", flexWrap: "wrap", gap: "var(--s-3) var(--s-6)" }}>

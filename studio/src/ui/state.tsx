@@ -63,11 +63,14 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
       <div className="body">
         <strong>{problem.message}</strong>
         {problem.detail && <div className="muted">{problem.detail}</div>}
-        {problem.errors.map((e, i) => (
-          <div key={i} className="small">
-            {e.location ? <code>{e.location}</code> : null} {e.message}
-          </div>
-        ))}
+        {problem.status === 404 && <div className="muted">It may have been deleted, or the address is cut.</div>}
+        {problem.errors
+          .filter((e) => !problem.detail.includes(e.message)) // one that is alone is told above
+          .map((e, i) => (
+            <div key={i} className="small">
+              {e.location ? <code>{e.location}</code> : null} {e.message}
+            </div>
+          ))}
         {problem.requestId && <div className="muted small">Request {problem.requestId}</div>}
       </div>
       {retry && (
