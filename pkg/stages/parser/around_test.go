@@ -130,6 +130,13 @@ func TestNamesThatTellOfThePage(t *testing.T) {
 		"The lock", "sorted")
 }
 
+// Programs that write Markdown as HTML give each heading its own text as an id.
+func TestIDsOfHeadingsTellNothing(t *testing.T) {
+	checkText(t, `<body><h1>Policy</h1>`+prose+`<h2 id=cookies>What cookies we set</h2>`+prose+`<h3 id=login-menu>The login
+		menu</h3>`+prose+`<dl><dt id=user-profile>A profile<dd>`+words10+`</dl><h3 class=sidebar-title id=x>Beside</h3>`+prose,
+		"What cookies|The login menu|A profile", "Beside")
+}
+
 // Links to reviews and lists of wishes make the head of a small page of a product no box of links: it has the title.
 func TestTheHeadOfASmallProductIsText(t *testing.T) {
 	checkText(t, `<title>Kettle</title><main><div class=columns><div class=product-main><div><h1>Kettle</h1></div><div><a

@@ -12,8 +12,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	id, class, remark, f := p.attrHints(f)
 	p.className = nameOf(class)
 	c, h, note := p.nameHintsOf(id, class, remark)
-	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
-		h &^= ownFlags // the id of a section is its title: "cookie-objects"
+	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) ||
+		traits[t].kind == heading || t == htmlscan.Dt {
+		h &^= ownFlags // the id of a section, a heading or a term is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
 		f &^= boilerplate // a footnote or an admonition is part of the text
