@@ -286,10 +286,12 @@ func boilerplateHint(w []byte) flags {
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
 		"cookiebanner", "cookiebar":
 		return suspect | certain | notice
+	case "paywall", "regwall":
+		return suspect | paid
 	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "sns",
 		"related", "relatedposts",
 		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
-		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
+		"lightbox", "newsletter", "newsletters", "subscribe", "subscription", "signup", "optin",
 		"upsell", "upsells", "crosssell", "crosssells", "facets", "cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
 		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",
