@@ -130,6 +130,22 @@ func TestNamesThatTellOfThePage(t *testing.T) {
 		"The lock", "sorted")
 }
 
+// Programs that write Markdown as HTML give each heading its own text as an id.
+func TestIDsOfHeadingsTellNothing(t *testing.T) {
+	checkText(t, `<body><h1>Policy</h1>`+prose+`<h2 id=cookies>What cookies we set</h2>`+prose+`<h3 id=login-menu>The login
+		menu</h3>`+prose+`<dl><dt id=user-profile>A profile<dd>`+words10+`</dl><h3 class=sidebar-title id=x>Beside</h3>`+prose,
+		"What cookies|The login menu|A profile", "Beside")
+}
+
+// What a paywall is called may be the offer, or what is behind it.
+func TestWhatIsBehindAPaywallIsText(t *testing.T) {
+	free := "<title>Swans</title><main><h1>Swans</h1><p>Free of charge.</p>" + strings.Repeat(prose, 8)
+	checkText(t, free+`<div class="paywall js-paywall"><p>Subscribe for one euro to read all of it.</p>`+prose+`</div></main>`,
+		"The lock", "Subscribe")
+	checkText(t, free+`<div class=paywall><p>The rest of it.</p>`+strings.Repeat(prose, 5)+`</div></main>`,
+		"The lock|The rest", "")
+}
+
 // Links to reviews and lists of wishes make the head of a small page of a product no box of links: it has the title.
 func TestTheHeadOfASmallProductIsText(t *testing.T) {
 	checkText(t, `<title>Kettle</title><main><div class=columns><div class=product-main><div><h1>Kettle</h1></div><div><a

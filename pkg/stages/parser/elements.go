@@ -21,7 +21,9 @@ const (
 	aside                         // under a heading that announces no text of the page
 	notice                        // asks for consent to cookies, or for scripts; of a node, never inherited
 
-	ownFlags = suspect | certain | comments | teaser | notice // judged for the node as a whole: see outline
+	paid // suspect, unless it is long: an offer to subscribe, or what subscribers read
+
+	ownFlags = suspect | certain | comments | teaser | notice | paid // judged for the node as a whole: see outline
 )
 
 // element is an open element that says something about its content.

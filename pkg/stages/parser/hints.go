@@ -12,8 +12,9 @@ func (p *pass) hints(t htmlscan.Tag, f flags) flags {
 	id, class, remark, f := p.attrHints(f)
 	p.className = nameOf(class)
 	c, h, note := p.nameHintsOf(id, class, remark)
-	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) {
-		h &^= ownFlags // the id of a section is its title: "cookie-objects"
+	if inText && (t != htmlscan.Div || p.manual) || bytes.HasPrefix(class, []byte("sect")) ||
+		traits[t].kind == heading || t == htmlscan.Dt {
+		h &^= ownFlags // the id of a section, a heading or a term is its title: "cookie-objects"
 	}
 	if t == htmlscan.Aside && note && p.flags&boilerplate == 0 {
 		f &^= boilerplate // a footnote or an admonition is part of the text
@@ -285,10 +286,12 @@ func boilerplateHint(w []byte) flags {
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
 		"cookiebanner", "cookiebar":
 		return suspect | certain | notice
+	case "paywall", "regwall":
+		return suspect | paid
 	case "share", "sharing", "shares", "sharebar", "sharedaddy", "addthis", "addtoany", "social", "socials", "sns",
 		"related", "relatedposts",
 		"recommended", "recommendations", "recommendation", "recirculation", "popup", "modal", "overlay",
-		"lightbox", "newsletter", "newsletters", "paywall", "regwall", "subscribe", "subscription", "signup", "optin",
+		"lightbox", "newsletter", "newsletters", "subscribe", "subscription", "signup", "optin",
 		"upsell", "upsells", "crosssell", "crosssells", "facets", "cta", "promo", "promos",
 		"promotion", "ad", "ads", "adslot", "adunit", "adbox", "advert", "adverts", "advertising", "adsense", "advertisement",
 		"dfp", "skyscraper", "leaderboard", "billboard", "sponsor", "sponsored", "tagcloud", "login", "skip", "skiplink",

@@ -109,7 +109,7 @@ func (j *judge) settle() {
 		if n.own&notice != 0 && n.words <= noticeLimit(n.tag) {
 			n.all |= notice
 		}
-		if n.own&suspect != 0 && !n.holdsMain && (n.own&certain != 0 || !frames.like(n) && !n.holdsCode()) {
+		if n.own&suspect != 0 && !n.holdsMain && !n.forReaders() && (n.own&certain != 0 || !frames.like(n) && !n.holdsCode()) {
 			n.all |= n.own & (suspect | certain)
 		}
 	}
@@ -117,6 +117,13 @@ func (j *judge) settle() {
 		j.blocks[i].flags |= j.nodes[j.blocks[i].node].all
 	}
 }
+
+// offerWords are words of sentences in an offer to subscribe, at most.
+const offerWords = 120
+
+// forReaders says whether the element is called a paywall and holds what is behind it. Sites give the whole text to
+// programs, and mark that part for them.
+func (n *node) forReaders() bool { return n.own&(paid|certain) == paid && n.prose > offerWords }
 
 // kinds are the flags of elements that hold whatever is inside them.
 func (j *judge) kinds() flags {
