@@ -57,8 +57,10 @@ var (
 	ErrTimeout = errors.New("it took longer than its limit")
 	ErrMemory  = errors.New("it took more memory than its limit")
 	ErrOutput  = errors.New("its answer is larger than its limit")
+	ErrOrder   = errors.New("its answers are not those to its calls")
 	ErrAnswer  = errors.New("its answer is none")
 	ErrTrap    = errors.New("it trapped")
+	ErrStart   = errors.New("its process cannot be started")
 	ErrEnded   = errors.New("its process ended")
 )
 

@@ -89,8 +89,8 @@ func TestLongNumbers(t *testing.T) {
 // An answer that repeats the id of another call is none; one that repeats none, or has a key of its own there, is.
 func TestTheAnswerToAnotherCall(t *testing.T) {
 	for data, want := range map[string]error{`{"action":"pass","id":"a"}`: nil, `{"action":"pass"}`: nil,
-		`{"action":"pass","id":7}`: nil, `{"action":"pass","id":""}`: nil, `{"action":"pass","id":"b"}`: plugin.ErrOutput,
-		`{"error":"x","id":"b"}`: plugin.ErrOutput} {
+		`{"action":"pass","id":7}`: nil, `{"action":"pass","id":""}`: nil, `{"action":"pass","id":"b"}`: plugin.ErrOrder,
+		`{"error":"x","id":"b"}`: plugin.ErrOrder} {
 		if _, err := abi.ReadAnswerTo("a", document, []byte(data)); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", data, err, want)
 		}

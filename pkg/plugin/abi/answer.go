@@ -56,7 +56,7 @@ func ReadAnswer(m plugin.Message, data []byte) (*plugin.Answer, error) {
 	return ReadAnswerTo("", m, data)
 }
 
-// ReadAnswerTo is ReadAnswer where the call has an id. An answer to another call wraps plugin.ErrOutput.
+// ReadAnswerTo is ReadAnswer where the call has an id. An answer to another call wraps plugin.ErrOrder.
 func ReadAnswerTo(id string, m plugin.Message, data []byte) (*plugin.Answer, error) {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -64,7 +64,7 @@ func ReadAnswerTo(id string, m plugin.Message, data []byte) (*plugin.Answer, err
 	}
 	// An id that is no text was never one of ours: plug-ins may have keys of their own.
 	if of := ""; id != "" && json.Unmarshal(a.ID, &of) == nil && of != "" && of != id {
-		return nil, fmt.Errorf("%w: it answered the call %s, and %s was asked: each call has one answer", plugin.ErrOutput,
+		return nil, fmt.Errorf("%w: it answered the call %s, and %s was asked: each call has one answer", plugin.ErrOrder,
 			clip(of, 100), id)
 	}
 	if a.Error != "" {

@@ -51,7 +51,7 @@ func (p *program) start() (*child, error) {
 	cmd.Stdout, c.pipe, c.out = writes, out, bufio.NewReader(out)
 	err = startBound(cmd, int64(p.limits.Memory))
 	if closed := writes.Close(); err != nil {
-		return nil, fmt.Errorf("%w: it cannot be started: %w", plugin.ErrEnded, errors.Join(err, closed, out.Close()))
+		return nil, fmt.Errorf("%w: %w", plugin.ErrStart, errors.Join(p.startFault(err), closed, out.Close()))
 	}
 	go func() {
 		endAll(cmd)
@@ -108,7 +108,7 @@ func (c *child) ask(ctx context.Context, frame []byte, limit, cpu time.Duration)
 func (c *child) exchange(frame []byte) ([]byte, error) {
 	if c.spoke() {
 		return nil, fmt.Errorf("%w: it wrote more than an answer to a call before; each call has one, and the last may have "+
-			"got another's", plugin.ErrOutput)
+			"got another's", plugin.ErrOrder)
 	}
 	if err := c.send(frame); err != nil {
 		return nil, c.gone(err)
@@ -118,7 +118,7 @@ func (c *child) exchange(frame []byte) ([]byte, error) {
 		return nil, c.gone(err)
 	}
 	if c.unread() == len(head)+len(frame) { // only what was read can be answered
-		return nil, fmt.Errorf("%w: it wrote an answer before it read the call: one too many to the last", plugin.ErrOutput)
+		return nil, fmt.Errorf("%w: it wrote an answer before it read the call: one too many to the last", plugin.ErrOrder)
 	}
 	size := int64(binary.LittleEndian.Uint32(head[:]))
 	if size > int64(c.p.limits.Output) {

@@ -126,6 +126,33 @@ func TestWhatAProgramMustNotDo(t *testing.T) {
 	}
 }
 
+// Why a program cannot be started is told: of a script without its interpreter the system says that it is not there.
+func TestProgramsThatCannotBeStarted(t *testing.T) {
+	for text, want := range map[string]string{
+		"#!/no/such/python3 -u\nx\n": "there is no /no/such/python3 -u, which the first line of main names",
+		"#!/bin/sh\r\nexit\r\n":      `its interpreter is not called "/bin/sh\r": end them with LF`,
+		"exit 0\n":                   "main is no program of this machine, and a script begins with #!",
+		"":                           "main is not executable: chmod +x it",
+	} {
+		dir, mode := t.TempDir(), os.FileMode(0o700)
+		if text == "" {
+			mode = 0o600
+		}
+		if err := os.WriteFile(filepath.Join(dir, "main"), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		p, err := process.Load(&plugin.Descriptor{Name: "x/y", Version: "1.0.0", Tier: plugin.Process, Entry: "main",
+			Serves: []plugin.Serves{{Point: crawl.AtDocument}}}, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Configure(t.Context(), crawl.AtDocument, nil); !errors.Is(err, plugin.ErrStart) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // A page that ends the program costs no other page anything, and an answer too many is not taken for the next page's.
 func TestOnePagesFaultIsNoOthers(t *testing.T) {
 	i, err := load(t, nil)
@@ -141,7 +168,7 @@ func TestOnePagesFaultIsNoOthers(t *testing.T) {
 	if _, err := ask(i, "twice", time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := ask(i, "fine", time.Minute); !errors.Is(err, plugin.ErrOutput) {
+	if a, err := ask(i, "fine", time.Minute); !errors.Is(err, plugin.ErrOrder) {
 		t.Errorf("the page after one with two answers has %+v, %v", a, err)
 	}
 	if a, err := ask(i, "fine", time.Minute); err != nil || a.Patch.(*plugin.DocumentPatch).Fields["pid"] == nil {
@@ -164,7 +191,7 @@ func TestALateAnswerIsNotTheNextCalls(t *testing.T) {
 			if a, err := ask(i, title, time.Minute); err != nil || a.Action != plugin.Pass {
 				t.Fatalf("%+v, %v", a, err)
 			}
-			if a, err := ask(i, then, time.Minute); !errors.Is(err, plugin.ErrOutput) {
+			if a, err := ask(i, then, time.Minute); !errors.Is(err, plugin.ErrOrder) {
 				t.Errorf("the call after it has %+v, %v", a, err)
 			}
 			answer(t, i)

@@ -120,7 +120,7 @@ func (i *instance) handle(ctx context.Context, call *plugin.Call) (*plugin.Answe
 		return nil, nil, err
 	}
 	a, err := abi.ReadAnswerTo(call.ID, call.Message, data)
-	if errors.Is(err, plugin.ErrOutput) { // the answer to this call is yet to come, and would be the next one's
+	if errors.Is(err, plugin.ErrOrder) { // the answer to this call is yet to come, and would be the next one's
 		c.kill()
 		i.failed()
 		return nil, nil, err
@@ -228,7 +228,7 @@ func (i *instance) Close() error {
 	return nil
 }
 
-// command is the program with its arguments. A script that is not executable is run by what its first line names.
+// command is the program with its arguments.
 func (p *program) command() []string {
 	return append([]string{p.file}, p.d.Args...)
 }

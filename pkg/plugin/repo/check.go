@@ -47,7 +47,10 @@ func checkNode(ctx context.Context, source plugin.Source, i int, n *crawl.Plugin
 		bad("at", "%q: %s serves %s", n.At, n.Use, servedBy(d))
 		return errs
 	}
-	faults := checkSettings(ctx, p, n)
+	faults, err := checkSettings(ctx, p, n)
+	if err != nil {
+		bad("use", "%s: %v", n.Use, err)
+	}
 	for _, f := range faults {
 		key := "with"
 		if f.Path != "" {
@@ -66,27 +69,24 @@ func servedBy(d *plugin.Descriptor) string {
 	return strings.Join(points, ", ")
 }
 
-// checkSettings asks the schema, and then the plug-in itself.
-func checkSettings(ctx context.Context, p plugin.Plugin, n *crawl.PluginNode) []*plugin.ConfigError {
+// checkSettings asks the schema, and then the plug-in itself. An error is no fault of the settings.
+func checkSettings(ctx context.Context, p plugin.Plugin, n *crawl.PluginNode) ([]*plugin.ConfigError, error) {
 	schema, err := manifest.SchemaOf(p.Descriptor())
 	if err != nil {
-		return []*plugin.ConfigError{{Text: err.Error()}}
+		return nil, err
 	}
 	if faults := schema.Check(n.With); len(faults) > 0 {
-		return faults
+		return faults, nil
 	}
 	instance, err := p.Configure(ctx, n.At, n.With)
 	if err == nil {
 		err = instance.Close()
 	}
 	var fault *plugin.ConfigError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &fault):
-		return []*plugin.ConfigError{fault}
+	if errors.As(err, &fault) {
+		return []*plugin.ConfigError{fault}, nil
 	}
-	return []*plugin.ConfigError{{Text: err.Error()}}
+	return nil, err
 }
 
 // Digests says which bytes a name means.
