@@ -120,6 +120,33 @@ func TestPagesOfAHostAreThoseThatAreKept(t *testing.T) {
 	}
 }
 
+// Page after page of a list in any order shows each host once, in that order; where the order is by key, backwards too.
+func TestPagesOfHosts(t *testing.T) {
+	w := newWorld(t)
+	w.site("s-1")
+	x := w.explorer()
+	caughtUp(t, x, "s-1")
+	for sort, want := range map[string]string{"key": "a.test b.test", "-key": "b.test a.test", "requests": "b.test a.test",
+		"-requests": "a.test b.test", "queued": "a.test b.test", "-queued": "a.test b.test"} {
+		var keys []string
+		for p := (Page{Limit: 1}); ; {
+			l, err := x.Hosts(t.Context(), "s-1", HostFilter{Sort: sort}, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range l.Items {
+				keys = append(keys, h.Key)
+			}
+			if p.Cursor = l.Next; p.Cursor == "" {
+				break
+			}
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("by %s: %s, want %s", sort, got, want)
+		}
+	}
+}
+
 func TestHosts(t *testing.T) {
 	w := newWorld(t)
 	w.site("s-1")

@@ -15,6 +15,7 @@ import (
 func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Page) (*List[Host], error) {
 	by, falling := strings.CutPrefix(cmp.Or(f.Sort, "-requests"), "-")
 	value, known := hostSorts[by]
+	order := hostOrder{value: value, byKey: by == "key", falling: falling}
 	if !known {
 		return nil, fmt.Errorf("%w: sort %q: want one of %s, with - before it to turn it round", ErrInvalid,
 			plain(f.Sort, 40), hostSortNames())
@@ -38,50 +39,48 @@ func (x *Explorer) Hosts(ctx context.Context, id crawl.JobID, f HostFilter, p Pa
 			picked = append(picked, h)
 		}
 	}
-	order := func(a, b *Host) int {
-		n := cmp.Compare(value(a), value(b))
-		if falling {
-			n = -n
-		}
-		return cmp.Or(n, strings.Compare(a.Key, b.Key))
-	}
-	if by == "key" && falling {
-		order = func(a, b *Host) int { return strings.Compare(b.Key, a.Key) }
-	}
-	slices.SortFunc(picked, order)
-	return pageOfHosts(picked, c, limitOf(p), value, falling, by == "key", ix.Index()), nil
+	slices.SortFunc(picked, func(a, b *Host) int { return order.compare(a, value(b), b.Key) })
+	out := order.page(picked, c, limitOf(p))
+	out.Index = ix.Index()
+	return out, nil
 }
 
-// pageOfHosts cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended,
-// though figures changed meanwhile.
-func pageOfHosts(all []*Host, c cursor, limit int, value func(*Host) float64, falling, byKey bool,
-	state *Index) *List[Host] {
+// hostOrder is by value and then by key.
+type hostOrder struct {
+	value   func(*Host) float64 // the same of all hosts where byKey is true
+	byKey   bool
+	falling bool // the largest first; of hosts with one value the keys still rise
+}
+
+// compare compares a host with one of a value and a key.
+func (o hostOrder) compare(h *Host, value float64, key string) int {
+	n, k := cmp.Compare(o.value(h), value), strings.Compare(h.Key, key)
+	switch {
+	case o.falling && o.byKey:
+		return -k
+	case o.falling:
+		n = -n
+	}
+	return cmp.Or(n, k)
+}
+
+// page cuts a page out of sorted hosts. It goes on behind the value and key at which the page before ended, though
+// figures changed meanwhile.
+func (o hostOrder) page(all []*Host, c cursor, limit int) *List[Host] {
 	from := 0
 	if c.Key != "" {
-		from = len(all)
-		for i := range all {
-			v := value(all[i])
-			n := cmp.Compare(v, c.Num)
-			if falling {
-				n = -n
-			}
-			k := strings.Compare(all[i].Key, c.Key)
-			if byKey && falling {
-				k = -k
-			}
-			if cmp.Or(n, k) > 0 {
-				from = i
-				break
-			}
+		from = slices.IndexFunc(all, func(h *Host) bool { return o.compare(h, c.Num, c.Key) > 0 })
+		if from < 0 {
+			from = len(all)
 		}
 	}
-	out := &List[Host]{Items: []Host{}, Total: int64(len(all)), Index: state}
+	out := &List[Host]{Items: []Host{}, Total: int64(len(all))}
 	for _, h := range all[from:min(from+limit, len(all))] {
 		out.Items = append(out.Items, *h)
 	}
 	if from+limit < len(all) {
 		last := all[from+limit-1]
-		out.Next = cursor{Of: c.Of, Num: value(last), Key: last.Key}.encode()
+		out.Next = cursor{Of: c.Of, Num: o.value(last), Key: last.Key}.encode()
 	}
 	return out
 }

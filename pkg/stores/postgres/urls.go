@@ -85,12 +85,14 @@ func (u *URLs) claim(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 	for i := range tasks {
 		epoch = min(epoch, tasks[i].JobEpoch())
 	}
-	return u.answer(ctx, job, epoch, by, len(tasks), crawl.StateOpen, url, claimSQL, func(b *batch) []any {
+	columns := func(b *batch) []any {
 		var buf []byte
 		return []any{column(b, func(i int) string { return tasks[i].URL.String() }),
 			column(b, func(i int) int16 { return int16(tasks[i].Kind) }),
 			column(b, func(i int) (stored []byte) { stored, buf = storeTask(buf, &tasks[i]); return stored })}
-	})
+	}
+	return u.answer(ctx, &claiming{job: job, epoch: epoch, by: by, n: len(tasks), url: url, to: crawl.StateOpen,
+		sql: claimSQL, columns: columns})
 }
 
 // Exclude implements crawl.URLSet.
@@ -109,33 +111,46 @@ func (u *URLs) exclude(ctx context.Context, job crawl.JobID, by crawl.MessageID,
 	for i := range excl {
 		epoch = max(epoch, crawl.EpochOf(excl[i].Epoch))
 	}
-	return u.answer(ctx, job, epoch, by, len(excl), crawl.StateExcluded, url, excludeSQL, func(b *batch) []any {
+	columns := func(b *batch) []any {
 		return append([]any{column(b, func(i int) string { return url(i).String() }),
 			column(b, func(i int) string { return clean(excl[i].Reason, maxReason) })}, leftOutArgs(b, job, excl)...)
-	})
+	}
+	return u.answer(ctx, &claiming{job: job, epoch: epoch, by: by, n: len(excl), url: url, to: crawl.StateExcluded,
+		sql: excludeSQL, columns: columns})
 }
 
-// answer sends one of the statements above. URLs that are in the call again are Known.
-func (u *URLs) answer(ctx context.Context, job crawl.JobID, epoch uint32, by crawl.MessageID, n int, to crawl.State,
-	url func(i int) weburl.URL, sql string, columns func(*batch) []any) ([]crawl.Claimed, error) {
-	out := make([]crawl.Claimed, n)
-	if n == 0 {
+// claiming is a call of Claim or Exclude: n URLs of a job get the state to, by one of the statements above.
+type claiming struct {
+	job     crawl.JobID
+	epoch   uint32 // of the URLs: those of a former life of the job are refused, see numberSince
+	by      crawl.MessageID
+	n       int
+	url     func(i int) weburl.URL
+	to      crawl.State
+	sql     string
+	columns func(*batch) []any // arguments of the statement behind the first five
+}
+
+// answer sends the statement. URLs that are in the call again are Known.
+func (u *URLs) answer(ctx context.Context, c *claiming) ([]crawl.Claimed, error) {
+	out := make([]crawl.Claimed, c.n)
+	if c.n == 0 {
 		return out, nil
 	}
-	b := makeBatch(n, func(i int) weburl.Key { return url(i).Key() })
-	args := append([]any{int32(0), b.hosts, b.hashes, claimantOf(by), time.Now()}, columns(b)...)
+	b := makeBatch(c.n, func(i int) weburl.Key { return c.url(i).Key() })
+	args := append([]any{int32(0), b.hosts, b.hashes, claimantOf(c.by), time.Now()}, c.columns(b)...)
 	var a answers
-	err := u.s.do(ctx, fmt.Sprintf("claim %d URLs, the first %s", n, url(0)), func(ctx context.Context) error {
-		number, err := u.s.jobs.numberSince(ctx, job, epoch)
+	err := u.s.do(ctx, fmt.Sprintf("claim %d URLs, the first %s", c.n, c.url(0)), func(ctx context.Context) error {
+		number, err := u.s.jobs.numberSince(ctx, c.job, c.epoch)
 		if err != nil {
 			return err
 		}
 		args[0] = number
 		read := func(row pgx.Row) error { return row.Scan(&a.repeats, &a.known, &a.whole, &a.fresh) }
-		if err := u.s.write(ctx, read, sql, args...); err != nil || a.whole {
+		if err := u.s.write(ctx, read, c.sql, args...); err != nil || a.whole {
 			return err
 		}
-		return u.outrun(ctx, number, to, claimantOf(by), b, &a)
+		return u.outrun(ctx, number, c.to, claimantOf(c.by), b, &a)
 	})
 	if err != nil {
 		return nil, err
