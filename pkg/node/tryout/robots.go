@@ -18,7 +18,8 @@ const maxRobots = 6
 // good. turn is why it could not be asked for.
 func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err error) {
 	name := r.job.RulesOf(r.trial.URL)
-	v := &trial.Robots{URL: crawl.OriginOf(name) + "/robots.txt", Agent: r.job.RobotsAgent(), Ignored: r.job.IgnoreRobots, Allowed: true}
+	v := &trial.Robots{URL: crawl.OriginOf(name) + "/robots.txt", Agent: r.job.RobotsAgent(), Ignored: r.job.IgnoreRobots,
+		Allowed: true}
 	r.trial.Robots = v
 	in := object{"robots_txt": v.URL, "agent": v.Agent, "path": r.trial.URL.RequestURI()}
 	s := r.begin(trial.StepRobots, in)

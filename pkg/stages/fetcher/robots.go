@@ -328,8 +328,8 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Reason == crawl.ReasonTLS && !a.job.Network.Insecure {
 		rest = robotsUnverified
 	}
-	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
-		Expires: now.Add(rest)}
+	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status,
+		FetchedAt: now, Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ func (h *host) gap(j *crawl.Job) time.Duration {
 // times is a delay as often as there are nodes that ask the host.
 func (h *host) times(d time.Duration) time.Duration { return time.Duration(max(h.factor, 1)) * d }
 
-// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds: one that names servers itself heeds what
-// any of them says.
+// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds: one that names servers itself heeds
+// what any of them says.
 func (h *host) crawlDelay(j *crawl.Job) time.Duration {
 	if j.IgnoreRobots {
 		return 0
