@@ -46,3 +46,24 @@ func (n *Network) Way(u weburl.URL) string {
 	}
 	return fmt.Sprintf("%08x", uint32(xxh3.HashString(way)))
 }
+
+// RulesOf names the robots.txt that a job obeys at a URL: that of its origin. Where the job names the server itself
+// (network.resolve) it is that server's, which may say something else than the one that others ask. OriginOf gives the
+// origin of a name.
+func (j *Job) RulesOf(u weburl.URL) string {
+	named := j.Network.Named(u)
+	if len(named) == 0 {
+		return u.Origin()
+	}
+	name := u.Origin()
+	for i, a := range named {
+		name += string("#,"[min(i, 1)]) + a.String()
+	}
+	return name
+}
+
+// OriginOf is the origin (scheme://host[:port]) of what RulesOf names.
+func OriginOf(rules string) string {
+	origin, _, _ := strings.Cut(rules, "#")
+	return origin
+}

@@ -12,8 +12,8 @@ import (
 type known struct{ rules *robotscache.Cache }
 
 // Allowed implements urlfilter.Robots.
-func (k known) Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, found bool, err error) {
-	rules, rec, found, err := k.rules.Rules(ctx, u.Origin(), agent)
+func (k known) Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, found bool, err error) {
+	rules, rec, found, err := k.rules.Rules(ctx, job.RulesOf(u), job.RobotsAgent())
 	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
 		return false, false, err // a robots.txt that cannot be had now may be had when the URL's turn comes
 	}

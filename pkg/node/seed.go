@@ -161,7 +161,7 @@ func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job,
 	g.SetLimit(robotsLookups)
 	seen, found := map[string]bool{}, make([][]crawl.Event, len(seeds))
 	for i := range seeds {
-		origin := seeds[i].URL.Origin()
+		origin := job.RulesOf(seeds[i].URL)
 		if seen[origin] {
 			continue
 		}
@@ -175,15 +175,15 @@ func knownSitemaps(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job,
 	return slices.Concat(found...), err
 }
 
-func sitemapsOf(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, origin string) ([]crawl.Event, error) {
-	rec, found, err := rules.Robots(ctx, origin)
+func sitemapsOf(ctx context.Context, rules crawl.RobotsStore, job *crawl.Job, name string) ([]crawl.Event, error) {
+	rec, found, err := rules.Robots(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("robots.txt of a seed at %s: %w", origin, err)
+		return nil, fmt.Errorf("robots.txt of a seed at %s: %w", crawl.OriginOf(name), err)
 	}
-	u, err := weburl.Parse(origin + "/robots.txt")
+	u, err := weburl.Parse(crawl.OriginOf(name) + "/robots.txt")
 	if !found || err != nil {
 		return nil, nil //nolint:nilerr // an origin that has no such URL has no rules
 	}
-	task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Seed: true, Epoch: lifeEpoch(job)}
+	task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindRobots, For: name, Seed: true, Epoch: lifeEpoch(job)}
 	return fetcher.StoredSitemaps(job, &task, &rec), nil
 }

@@ -36,7 +36,7 @@ func (s *story) explainRobots(ctx context.Context, e *Explanation) error {
 		v.State = robotsIgnored
 		return nil
 	}
-	rec, found, err := s.robots.Robots(ctx, v.Origin)
+	rec, found, err := s.robots.Robots(ctx, s.job.RulesOf(e.URL))
 	if err != nil || !found {
 		return err
 	}
@@ -77,7 +77,9 @@ func (s *story) explainHost(ctx context.Context, e *Explanation) error {
 	delay := s.job.Politeness.Delay.D()
 	if !s.job.IgnoreRobots {
 		for _, o := range rec.Origins {
-			delay = max(delay, o.CrawlDelay)
+			if named := crawl.OriginOf(o.Name) != o.Name; !named || len(s.job.Network.Resolve) > 0 {
+				delay = max(delay, o.CrawlDelay)
+			}
 		}
 	}
 	h.Delay = crawl.Duration(delay)

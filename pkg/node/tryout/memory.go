@@ -127,8 +127,8 @@ func (m *memory) Reasons(_ context.Context, _ crawl.JobID, keys ...weburl.Key) (
 type known struct{ rules *robotscache.Cache }
 
 // Allowed implements urlfilter.Robots.
-func (k known) Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, found bool, err error) {
-	rules, rec, found, err := k.rules.Rules(ctx, u.Origin(), agent)
+func (k known) Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, found bool, err error) {
+	rules, rec, found, err := k.rules.Rules(ctx, job.RulesOf(u), job.RobotsAgent())
 	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
 		return false, false, err
 	}

@@ -17,8 +17,9 @@ const maxRobots = 6
 // askRobots finds out what the robots.txt of the URL's origin says. It asks for it where the crawler has none that is
 // good. turn is why it could not be asked for.
 func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err error) {
-	origin := r.trial.URL.Origin()
-	v := &trial.Robots{URL: origin + "/robots.txt", Agent: r.job.RobotsAgent(), Ignored: r.job.IgnoreRobots, Allowed: true}
+	name := r.job.RulesOf(r.trial.URL)
+	v := &trial.Robots{URL: crawl.OriginOf(name) + "/robots.txt", Agent: r.job.RobotsAgent(), Ignored: r.job.IgnoreRobots,
+		Allowed: true}
 	r.trial.Robots = v
 	in := object{"robots_txt": v.URL, "agent": v.Agent, "path": r.trial.URL.RequestURI()}
 	s := r.begin(trial.StepRobots, in)
@@ -27,9 +28,9 @@ func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err erro
 		return nil, nil
 	}
 	defer func() { v.Took = trial.InSeconds(time.Since(s.started)) }()
-	_, _, v.Known, err = r.robots.Rules(ctx, origin, v.Agent)
+	_, _, v.Known, err = r.robots.Rules(ctx, name, v.Agent)
 	if err == nil && !v.Known {
-		err = r.requestRobots(ctx, s, v, origin)
+		err = r.requestRobots(ctx, s, v, name)
 	}
 	if errors.As(err, &turn) {
 		v.Allowed, v.Detail = false, turn.Error()
@@ -38,7 +39,7 @@ func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err erro
 		return turn, nil
 	}
 	if err == nil {
-		err = r.robotsVerdict(ctx, v, origin)
+		err = r.robotsVerdict(ctx, v, name)
 	}
 	if err != nil {
 		return nil, err
@@ -53,13 +54,13 @@ func (r *run) askRobots(ctx context.Context) (turn *frontier.TurnError, err erro
 	return nil, nil
 }
 
-// requestRobots asks for the robots.txt of an origin, and follows its redirects.
-func (r *run) requestRobots(ctx context.Context, s *step, v *trial.Robots, origin string) error {
+// requestRobots asks for a robots.txt (see crawl.Job.RulesOf), and follows its redirects.
+func (r *run) requestRobots(ctx context.Context, s *step, v *trial.Robots, name string) error {
 	u, err := weburl.Parse(v.URL)
 	if err != nil {
 		return err
 	}
-	task := crawl.Task{Job: r.job.ID, URL: u, Kind: crawl.KindRobots, For: origin, Epoch: told}
+	task := crawl.Task{Job: r.job.ID, URL: u, Kind: crawl.KindRobots, For: name, Epoch: told}
 	for v.Requests < maxRobots {
 		out, _, err := r.request(ctx, s, &task, 0)
 		if err != nil {
@@ -76,8 +77,8 @@ func (r *run) requestRobots(ctx context.Context, s *step, v *trial.Robots, origi
 }
 
 // robotsVerdict reads what the robots.txt that came says of the URL.
-func (r *run) robotsVerdict(ctx context.Context, v *trial.Robots, origin string) error {
-	rules, rec, found, err := r.robots.Rules(ctx, origin, v.Agent)
+func (r *run) robotsVerdict(ctx context.Context, v *trial.Robots, name string) error {
+	rules, rec, found, err := r.robots.Rules(ctx, name, v.Agent)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (h *Handler) ask(ctx context.Context, job *crawl.Job, f *crawl.Fetch,
 
 // repeated answers a lease that was delivered before.
 func (h *Handler) repeated(ctx context.Context, job *crawl.Job, f *crawl.Fetch) ([]crawl.Event, error) {
-	h.told.drop(job, f.Task.URL.Origin())
+	h.told.drop(job, job.RulesOf(f.Task.URL))
 	before, err := h.sitemapsAgain(ctx, job, f)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s again: %w", f.Task.URL, err)

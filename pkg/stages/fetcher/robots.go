@@ -54,7 +54,7 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 	var rules *robots.Rules
 	var found bool
 	origin := task.URL.Origin()
-	rules, rec, found, err = h.deps.Robots.Rules(ctx, origin, job.RobotsAgent())
+	rules, rec, found, err = h.deps.Robots.Rules(ctx, job.RulesOf(task.URL), job.RobotsAgent())
 	switch {
 	case err != nil:
 		return false, rec, err
@@ -205,7 +205,7 @@ func (h *Handler) robotsRedirect(ctx context.Context, a *attempt) error {
 	}
 	a.redirected(target)
 	a.out.Verdict = crawl.VerdictDone
-	a.out.Robots = &crawl.RobotsOutcome{Origin: originOf(a.task), Redirect: target}
+	a.out.Robots = &crawl.RobotsOutcome{Origin: rulesOf(a.job, a.task), Redirect: target}
 	return nil
 }
 
@@ -219,9 +219,9 @@ func sitemapLinks(job *crawl.Job, task *crawl.Task, out *crawl.Outcome) []crawl.
 	}
 	named := r.Sitemaps
 	if len(named) == 0 && job.Scope != crawl.ScopeAny {
-		named = []string{r.Origin + "/sitemap.xml"}
+		named = []string{crawl.OriginOf(r.Origin) + "/sitemap.xml"}
 	}
-	origin, err := weburl.Parse(r.Origin)
+	origin, err := weburl.Parse(crawl.OriginOf(r.Origin))
 	if err != nil {
 		return nil
 	}
@@ -244,8 +244,7 @@ func (h *Handler) sitemapsAgain(ctx context.Context, job *crawl.Job, f *crawl.Fe
 	if f.Task.Kind != crawl.KindRobots {
 		return nil, nil
 	}
-	origin := originOf(&f.Task)
-	rec, found, err := h.deps.Robots.File(ctx, origin)
+	rec, found, err := h.deps.Robots.File(ctx, rulesOf(job, &f.Task))
 	if err != nil || !found {
 		return nil, err
 	}
@@ -263,19 +262,24 @@ func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl
 			Sitemaps: robots.Parse(rec.Body).Sitemaps()}})
 }
 
-// originOf is whose rules a KindRobots task fetches.
-func originOf(task *crawl.Task) string {
-	if task.For != "" {
+// rulesOf names the rules that a KindRobots task fetches: see crawl.Job.RulesOf. A revision of the job may ask another
+// server than the one that the task was made for.
+func rulesOf(job *crawl.Job, task *crawl.Task) string {
+	if task.For == "" {
+		return job.RulesOf(task.URL)
+	}
+	u, err := weburl.Parse(crawl.OriginOf(task.For))
+	if err != nil {
 		return task.For
 	}
-	return task.URL.Origin()
+	return job.RulesOf(u)
 }
 
 // robotsRecord stores what an answer says.
 func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.RobotsState, text []byte) error {
 	now, agent, file := time.Now(), a.job.RobotsAgent(), robots.Parse(text)
 	delay, _ := file.Agent(agent).CrawlDelay()
-	rec := crawl.Robots{Origin: originOf(a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
+	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: state, Status: a.out.Status, Body: text, FetchedAt: now,
 		Job: lifeOf(a.job), Expires: now.Add(goodFor(a.job, delay, now.Sub(a.out.Started)))}
 	if err := h.deps.Robots.Put(ctx, rec, agent); err != nil {
 		return err
@@ -289,12 +293,12 @@ func (h *Handler) robotsRecord(ctx context.Context, a *attempt, state crawl.Robo
 // keepRules lets the rules that are there stand for another while where they could not be asked for again: they are
 // good for a day (RFC 9309, 2.4). It reports whether there are any.
 func (h *Handler) keepRules(ctx context.Context, a *attempt, now time.Time) (bool, error) {
-	rec, found, err := h.deps.Robots.File(ctx, originOf(a.task))
+	rec, found, err := h.deps.Robots.File(ctx, rulesOf(a.job, a.task))
 	last := rec.FetchedAt.Add(crawl.MaxRobotsRefresh)
 	if err != nil || !found || rec.State == crawl.RobotsDisallowAll || !now.Before(last) {
 		return false, err
 	}
-	rec.Origin, rec.Expires = originOf(a.task), now.Add(robotsDown)
+	rec.Origin, rec.Expires = rulesOf(a.job, a.task), now.Add(robotsDown)
 	if rec.Expires.After(last) {
 		rec.Expires = last
 	}
@@ -325,8 +329,8 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 	if a.out.Reason == crawl.ReasonTLS && !a.job.Network.Insecure {
 		rest = robotsUnverified
 	}
-	rec := crawl.Robots{Origin: originOf(a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status, FetchedAt: now,
-		Expires: now.Add(rest)}
+	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status,
+		FetchedAt: now, Expires: now.Add(rest)}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}

@@ -287,3 +287,23 @@ func TestUnavailableRobotsTxtGivesTheTrueReason(t *testing.T) {
 		}
 	}
 }
+
+// What the server says that one job names for a host is no rule for a job that asks the host's own.
+func TestRulesOfANamedServerAreThatJobsAlone(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "User-agent: *\nDisallow: /\nSitemap: /map.xml\n")
+	})
+	named, everybody := crawl.DefaultJob(), crawl.DefaultJob()
+	named.ID, named.AllowPrivate, everybody.ID, everybody.AllowPrivate = "named", true, "everybody", true
+	named.Network.Resolve = []string{strings.TrimPrefix(url, "http://") + ":127.0.0.1"}
+	b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) {
+		d.Jobs = crawl.StaticJobs{"named": &named, "everybody": &everybody}
+	})
+	r := b.get(url+"/robots.txt", func(f *crawl.Fetch) { asRobots(f); f.Task.Job, f.Task.For = "named", url+"#127.0.0.1" })
+	r.want(t, crawl.VerdictDone, "")
+	if want := url + "#127.0.0.1"; r.Robots == nil || r.Robots.Origin != want || r.Robots.Sitemaps[0] != "/map.xml" {
+		t.Errorf("robots outcome %+v, want it to be of %s", r.Robots, want)
+	}
+	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "everybody" }).want(t, crawl.VerdictRetry, crawl.ReasonRobots)
+	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "named" }).want(t, crawl.VerdictBlocked, crawl.ReasonRobots)
+}

@@ -54,7 +54,7 @@ func (h *Handler) sitemapsOfOthers(ctx context.Context, job *crawl.Job, task *cr
 		return nil, err
 	}
 	h.told.add(job, rec.Origin)
-	u, err := weburl.Parse(rec.Origin + "/robots.txt")
+	u, err := weburl.Parse(crawl.OriginOf(rec.Origin) + "/robots.txt")
 	if err != nil {
 		return nil, nil //nolint:nilerr // an origin that has no such URL has no rules
 	}

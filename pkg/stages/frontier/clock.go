@@ -13,7 +13,7 @@ import (
 // host's.
 func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time, ours bool) (urgent bool) {
 	r, least := &h.rec, hs.jobs.leastGap(h)
-	h.raiseCrawlDelay(out, now)
+	h.raiseCrawlDelay(out, j, now)
 	if out.Contacted() {
 		r.Requests++
 		r.LastContact = later(r.LastContact, out.Ended)
@@ -29,7 +29,7 @@ func (hs *hosts) apply(h *host, out *crawl.Outcome, j *crawl.Job, now time.Time,
 	h.dirty = h.dirty || h.gap(j) > 0
 	switch {
 	case unknownRules(out):
-		h.expireOrigin(out.Task.URL.Origin(), now)
+		h.expireOrigin(j.RulesOf(out.Task.URL), now)
 	case ours:
 		h.rest(now.Add(retryDelay(j, 1)))
 	case networkFailure(out):

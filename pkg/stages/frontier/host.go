@@ -76,7 +76,11 @@ func (h *host) origin(name string, now time.Time) *crawl.Origin {
 	return nil
 }
 
-// setOrigin notes the rules' lifetime. A host has two origins at most, so the oldest of more goes.
+// maxOrigins is of how many robots.txt files the lifetime is remembered: a host has two origins, and each may have
+// another file for jobs that name its server.
+const maxOrigins = 8
+
+// setOrigin notes the rules' lifetime. Of too many the oldest goes.
 func (h *host) setOrigin(o crawl.Origin) {
 	for i := range h.rec.Origins {
 		if h.rec.Origins[i].Name == o.Name {
@@ -85,18 +89,18 @@ func (h *host) setOrigin(o crawl.Origin) {
 		}
 	}
 	h.rec.Origins = append(h.rec.Origins, o)
-	if n := len(h.rec.Origins); n > 2 {
-		h.rec.Origins = h.rec.Origins[n-2:]
+	if n := len(h.rec.Origins); n > maxOrigins {
+		h.rec.Origins = h.rec.Origins[n-maxOrigins:]
 	}
 }
 
 // raiseCrawlDelay heeds what robots.txt asks of the agent of a page's job, where the job that fetched the file has
 // another agent. The longest counts.
-func (h *host) raiseCrawlDelay(out *crawl.Outcome, now time.Time) {
+func (h *host) raiseCrawlDelay(out *crawl.Outcome, j *crawl.Job, now time.Time) {
 	if out.CrawlDelay <= 0 {
 		return
 	}
-	if o := h.origin(out.Task.URL.Origin(), now); o != nil {
+	if o := h.origin(j.RulesOf(out.Task.URL), now); o != nil {
 		o.CrawlDelay = max(o.CrawlDelay, out.CrawlDelay)
 	}
 }

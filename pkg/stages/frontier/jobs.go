@@ -126,7 +126,7 @@ func (j *jobs) connections() int { return j.extremes().connections }
 // leastGap is the shortest rest that any job gives the host.
 func (j *jobs) leastGap(h *host) time.Duration {
 	l := j.extremes()
-	least := min(max(l.heeding, h.longestCrawlDelay()), l.ignoring)
+	least := min(max(l.heeding, h.longestCrawlDelay(false)), l.ignoring)
 	if least == math.MaxInt64 { // there is no job
 		return least
 	}

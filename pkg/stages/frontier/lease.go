@@ -146,7 +146,7 @@ func (dp *dispatcher) decide(c *choice, now time.Time) {
 	}
 	c.fromBuf = true
 	if !h.rulesKnown(task, job, now) {
-		if robots, ok := dp.robots.next(h, task, now); ok {
+		if robots, ok := dp.robots.next(h, task, job, now); ok {
 			c.fromBuf = false
 			if robots == nil {
 				return

@@ -15,17 +15,21 @@ func (h *host) gap(j *crawl.Job) time.Duration {
 // times is a delay as often as there are nodes that ask the host.
 func (h *host) times(d time.Duration) time.Duration { return time.Duration(max(h.factor, 1)) * d }
 
-// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds.
+// crawlDelay is the longest Crawl-delay of the host's origins that job j heeds: one that names servers itself heeds
+// what any of them says.
 func (h *host) crawlDelay(j *crawl.Job) time.Duration {
 	if j.IgnoreRobots {
 		return 0
 	}
-	return h.longestCrawlDelay()
+	return h.longestCrawlDelay(len(j.Network.Resolve) > 0)
 }
 
-func (h *host) longestCrawlDelay() (d time.Duration) {
+// longestCrawlDelay is that of the servers that everybody asks, and of those that jobs name.
+func (h *host) longestCrawlDelay(named bool) (d time.Duration) {
 	for i := range h.rec.Origins {
-		d = max(d, h.rec.Origins[i].CrawlDelay)
+		if o := &h.rec.Origins[i]; named || crawl.OriginOf(o.Name) == o.Name {
+			d = max(d, o.CrawlDelay)
+		}
 	}
 	return d
 }

@@ -18,13 +18,13 @@ type robotsDesk struct {
 
 // rulesKnown reports whether the task can be leased as far as robots.txt is concerned.
 func (h *host) rulesKnown(task *crawl.Task, j *crawl.Job, now time.Time) bool {
-	return j.IgnoreRobots || task.Kind == crawl.KindRobots || h.origin(task.URL.Origin(), now) != nil
+	return j.IgnoreRobots || task.Kind == crawl.KindRobots || h.origin(j.RulesOf(task.URL), now) != nil
 }
 
 // next returns the robots task to lease before the task, whose rules are not known; nil while there is none to lease
 // yet. ok is false where no such origin can exist: the fetcher will say so.
-func (d robotsDesk) next(h *host, task *crawl.Task, now time.Time) (robots *crawl.Task, ok bool) {
-	name := task.URL.Origin()
+func (d robotsDesk) next(h *host, task *crawl.Task, j *crawl.Job, now time.Time) (robots *crawl.Task, ok bool) {
+	name := j.RulesOf(task.URL)
 	st := h.robots[name]
 	if st == nil || (!st.leased && st.next == nil && !st.waiting.After(now)) {
 		first, err := robotsTask(task, name)
@@ -48,13 +48,13 @@ func (d robotsDesk) next(h *host, task *crawl.Task, now time.Time) (robots *craw
 	return st.next, true
 }
 
-// robotsTask is the first request for an origin's robots.txt, on behalf of a task.
-func robotsTask(task *crawl.Task, origin string) (*crawl.Task, error) {
-	u, err := weburl.Parse(origin + "/robots.txt")
+// robotsTask is the first request for a robots.txt (see crawl.Job.RulesOf), on behalf of a task.
+func robotsTask(task *crawl.Task, name string) (*crawl.Task, error) {
+	u, err := weburl.Parse(crawl.OriginOf(name) + "/robots.txt")
 	if err != nil {
 		return nil, err
 	}
-	return &crawl.Task{Job: task.Job, URL: u, Kind: crawl.KindRobots, For: origin, Depth: task.Depth, Seed: task.Seed,
+	return &crawl.Task{Job: task.Job, URL: u, Kind: crawl.KindRobots, For: name, Depth: task.Depth, Seed: task.Seed,
 		Priority: crawl.MaxPriority}, nil
 }
 
@@ -64,7 +64,7 @@ func (d robotsDesk) wait(h *host, task *crawl.Task, j *crawl.Job, now time.Time)
 	if task.Kind == crawl.KindRobots {
 		return at, d.leases.at(h, task)
 	}
-	st := h.robots[task.URL.Origin()]
+	st := h.robots[j.RulesOf(task.URL)]
 	if st == nil || h.rulesKnown(task, j, now) {
 		return at, false
 	}

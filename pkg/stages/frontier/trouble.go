@@ -51,8 +51,9 @@ type trouble struct {
 
 // witness is a host that answered, of a job that asks for robots.txt files.
 type witness struct {
-	job crawl.JobID
-	url weburl.URL
+	job   crawl.JobID
+	url   weburl.URL
+	rules string // see crawl.Job.RulesOf
 }
 
 // maxWitnesses is how many are remembered: one of them may be out of reach by chance.
@@ -98,7 +99,7 @@ func (t *trouble) note(out *crawl.Outcome, j *crawl.Job, now time.Time, log *slo
 	case reached:
 		t.over(now, log)
 		if out.Status != 0 && !j.IgnoreRobots {
-			t.remember(out)
+			t.remember(out, j)
 		}
 	case unreached:
 		return t.unreached(out, now, log)
@@ -107,14 +108,14 @@ func (t *trouble) note(out *crawl.Outcome, j *crawl.Job, now time.Time, log *slo
 }
 
 // remember notes who answered.
-func (t *trouble) remember(out *crawl.Outcome) {
+func (t *trouble) remember(out *crawl.Outcome, j *crawl.Job) {
 	if slices.ContainsFunc(t.heard, func(w witness) bool { return w.url.HostKey() == out.Task.URL.HostKey() }) {
 		return
 	}
 	if len(t.heard) == maxWitnesses {
 		t.heard = slices.Delete(t.heard, 0, 1)
 	}
-	t.heard = append(t.heard, witness{out.Task.Job, out.Task.URL})
+	t.heard = append(t.heard, witness{out.Task.Job, out.Task.URL, j.RulesOf(out.Task.URL)})
 }
 
 func (t *trouble) noFiles(now time.Time, log *slog.Logger) {
@@ -195,7 +196,7 @@ func (t *trouble) check() (task crawl.Task, wanted bool) {
 	t.ask = false
 	w := t.heard[t.asked%len(t.heard)]
 	t.asked++
-	first, err := robotsTask(&crawl.Task{Job: w.job, URL: w.url}, w.url.Origin())
+	first, err := robotsTask(&crawl.Task{Job: w.job, URL: w.url}, w.rules)
 	if err != nil {
 		return task, false
 	}

@@ -105,3 +105,38 @@ func TestAHostFailsByOneWayOnly(t *testing.T) {
 		})
 	}
 }
+
+// The robots.txt of the server that a job names is another than that of the host for everybody: each is asked for by
+// the jobs that obey it.
+func TestANamedServerHasRulesOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, c := named("a"), aJob("b"), aJob("c")
+		a.IgnoreRobots, b.IgnoreRobots, c.IgnoreRobots = false, false, false
+		w := newWorld(t, 1, a, b, c)
+		w.answer = func(w *world, f *crawl.Fetch) reply {
+			r := fine(w, f)
+			if f.Task.Kind == crawl.KindRobots {
+				r.outcome.Robots = &crawl.RobotsOutcome{Origin: f.Task.For, Expires: time.Now().Add(time.Hour)}
+			}
+			return r
+		}
+		w.begin()
+		for _, job := range []string{"a", "b", "c"} {
+			w.add(page(t, job, "http://h0.test/1"+job), page(t, job, "http://h0.test/2"+job))
+		}
+		time.Sleep(time.Minute)
+		w.stop()
+		rules := map[string]int{}
+		for _, f := range w.fetches {
+			if f.Task.Kind == crawl.KindRobots {
+				rules[f.Task.For]++
+			}
+		}
+		if name := "http://h0.test#" + staging.String(); len(rules) != 2 || rules[name] != 1 || rules["http://h0.test"] != 1 {
+			t.Errorf("asked for %v; want one for everybody, and %s", rules, name)
+		}
+		if done := w.disk.pages(); done != 6 {
+			t.Errorf("%d pages, want 6", done)
+		}
+	})
+}

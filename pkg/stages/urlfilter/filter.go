@@ -28,7 +28,7 @@ import (
 // Robots answers for the robots.txt files that are known.
 type Robots interface {
 	// Allowed reports what the rules of u's origin say to an agent; known is false where there are none yet.
-	Allowed(ctx context.Context, agent string, u weburl.URL) (allowed, known bool, err error)
+	Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, known bool, err error)
 }
 
 // Handler is the URL filter's logic. It implements pipeline.Handler[*crawl.Links].
@@ -128,7 +128,7 @@ func (h *Handler) judge(ctx context.Context, r *urlrules.Rules, t *crawl.Task, l
 	if h.robots == nil || r.Job().IgnoreRobots {
 		return "", "", nil
 	}
-	allowed, known, err := h.robots.Allowed(ctx, r.Agent(), t.URL)
+	allowed, known, err := h.robots.Allowed(ctx, r.Job(), t.URL)
 	if err != nil {
 		return "", "", fmt.Errorf("robots.txt for %s: %w", t.URL, err)
 	}

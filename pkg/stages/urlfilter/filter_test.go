@@ -23,7 +23,7 @@ func aJob() *crawl.Job {
 // knownRobots says what robots.txt files say; an origin that is not listed is not known.
 type knownRobots map[string]bool
 
-func (k knownRobots) Allowed(_ context.Context, _ string, u weburl.URL) (allowed, known bool, err error) {
+func (k knownRobots) Allowed(_ context.Context, _ *crawl.Job, u weburl.URL) (allowed, known bool, err error) {
 	if u.Path() == "/error" {
 		return false, false, errors.New("no store")
 	}
