@@ -8,7 +8,7 @@ import (
 )
 
 // common are the fields of a request that a browser sets, or the fetcher does: not the page's.
-var common = map[string]bool{"user-agent": true, "referer": true, "origin": true, "cookie": true, "host": true,
+var common = map[string]bool{"user-agent": true, "referer": true, "origin": true, "host": true,
 	"connection": true, "accept-encoding": true, "accept-language": true, "cache-control": true, "pragma": true,
 	"range": true, "purpose": true, "upgrade-insecure-requests": true, "upgrade": true, "te": true, "dnt": true,
 	"priority": true, "content-length": true, "access-control-request-method": true,

@@ -34,3 +34,39 @@ func addFields(h http.Header, t *crawl.Task) {
 		h[name] = []string{value}
 	}
 }
+
+// addCookies adds the cookies that a page's scripts have set, as far as the job keeps cookies. Of those that servers and
+// the user set the jar knows better: a script may have had them from an answer of an hour ago.
+func addCookies(h http.Header, job *crawl.Job, t *crawl.Task) http.Header {
+	if t.Kind != crawl.KindResource || t.Fields == "" || !job.KeepsCookies() {
+		return h
+	}
+	for line := range strings.Lines(t.Fields) {
+		value, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "cookie: ")
+		if !ok || !httpguts.ValidHeaderFieldValue(value) {
+			continue
+		}
+		all := strings.Split(h.Get("Cookie"), "; ")
+		known := map[string]bool{"": true}
+		for _, pair := range all {
+			name, _, _ := strings.Cut(pair, "=")
+			known[name] = true
+		}
+		for pair := range strings.SplitSeq(value, "; ") {
+			if name, _, _ := strings.Cut(pair, "="); !known[name] {
+				all = append(all, pair)
+			}
+		}
+		if all[0] == "" {
+			all = all[1:]
+		}
+		if len(all) == 0 {
+			return h
+		}
+		if h == nil {
+			h = http.Header{}
+		}
+		h["Cookie"] = []string{strings.Join(all, "; ")}
+	}
+	return h
+}

@@ -184,6 +184,7 @@ func (h *Handler) send(ctx context.Context, a *attempt, f *crawl.Fetch) error {
 	if r.Header, err = h.personal(ctx, a.job, a.task.URL, withCookies); err != nil {
 		return err
 	}
+	r.Header = addCookies(r.Header, a.job, a.task)
 	a.setHeader(&r)
 	if err = a.send(ctx, h.client, r); err == nil && withCookies {
 		a.newCookies, err = h.keepCookies(ctx, a.job, a.task.URL, a.answer.Header)

@@ -90,7 +90,7 @@ func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, con
 		return crawl.Permanent(fmt.Errorf("fetch %s: %w", a.task.URL, errNoResources))
 	}
 	now := time.Now()
-	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: heeded(a.answer.Header, contentType), Body: body,
+	r := crawl.Resource{URL: a.task.URL, Status: a.out.Status, Header: a.heeded(contentType), Body: body,
 		Digest: a.out.Digest, At: now, Expires: now.Add(holds(a.task, a.answer.Header, contentType)),
 		Took: a.out.Ended.Sub(a.out.Started)}
 	if r.Status >= http.StatusBadRequest {
@@ -99,12 +99,13 @@ func (h *Handler) keepResource(ctx context.Context, a *attempt, body []byte, con
 	return h.deps.Resources.PutResource(ctx, a.task.Job, r)
 }
 
-// heeded are the fields that a browser heeds of an answer that comes decoded and from a store.
-func heeded(h http.Header, contentType string) map[string][]string {
+// heeded are the fields that a browser heeds of an answer that comes decoded and from a store. Scripts read some of the
+// cookies that it sets, and send them back in fields of their own.
+func (a *attempt) heeded(contentType string) map[string][]string {
 	out := map[string][]string{}
-	for name, values := range h {
+	for name, values := range a.answer.Header {
 		switch n := http.CanonicalHeaderKey(name); {
-		case n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
+		case n == "Set-Cookie" && a.job.KeepsCookies() && len(values) <= mostCookies, n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
 			n == "X-Robots-Tag", n == "Content-Disposition", strings.HasPrefix(n, "Access-Control-"),
 			strings.HasPrefix(n, "X-") && len(values) < 8 &&
 				n != "X-Frame-Options":
@@ -116,6 +117,9 @@ func heeded(h http.Header, contentType string) map[string][]string {
 	}
 	return out
 }
+
+// mostCookies is how many cookies of an answer are shown to scripts; a browser keeps 180 of a site.
+const mostCookies = 50
 
 // hashed finds a name that has the hash of what it names.
 var hashed = regexp.MustCompile(`[0-9a-fA-F]{8}|[-.][A-Za-z0-9_-]{8}\.m?js$`)
