@@ -27,6 +27,7 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		return nil, h.logins.over(ctx, a)
 	}
 	c.settle(a.out)
+	a.sayChallenge()
 	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
 		return nil, errors.Join(err, h.leftover(ctx, a))
 	}
