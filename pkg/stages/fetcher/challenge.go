@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// settle gives the outcome the verdict of a class, with what the answer says of it.
+func (a *attempt) settle(c class) {
+	c.settle(a.out)
+	a.sayChallenge()
+}
+
 // sayChallenge adds to the detail of a 401 what the server asks for, and whether that can be had.
 func (a *attempt) sayChallenge() {
 	if a.out.Status != http.StatusUnauthorized {

@@ -26,8 +26,7 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		a.drain()
 		return nil, h.logins.over(ctx, a)
 	}
-	c.settle(a.out)
-	a.sayChallenge()
+	a.settle(c)
 	if forgot, err := h.forgetCookies(ctx, a); forgot || err != nil {
 		return nil, errors.Join(err, h.leftover(ctx, a))
 	}
