@@ -1,6 +1,11 @@
 package crawl
 
-import "github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
+)
 
 // HasLinks reports whether an outcome is followed by links: those of a page or a sitemap, or the target of a redirect.
 // What is in no ledger does not count.
@@ -69,4 +74,13 @@ func noLinks(t *Task) Event {
 		return nil
 	}
 	return &Links{Task: *t}
+}
+
+// IsWhole reports whether a Content-Range names all there is, from the first octet to the last: servers and caches
+// answer 206 with it though nobody asked for a range.
+func IsWhole(contentRange string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(contentRange)), "bytes 0-")
+	last, size, found := strings.Cut(rest, "/")
+	n, err := strconv.ParseInt(last, 10, 64)
+	return ok && found && err == nil && size == strconv.FormatInt(n+1, 10)
 }

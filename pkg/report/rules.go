@@ -186,8 +186,8 @@ var reasonTexts = map[string]string{
 	crawl.ReasonRedirectLoop:   "its redirects lead back to it",
 	crawl.ReasonRedirectTarget: "a redirect that leads nowhere",
 	crawl.ReasonMediaType:      "its media type is not among media_types",
-	crawl.ReasonPrivateAddress: "its host has a private address; --allow-private permits that (on a cluster, where " +
-		"fetch.allow_private_jobs does)",
+	crawl.ReasonPrivateAddress: "its host has a private address; --allow-private permits that, with --fresh where the crawl " +
+		"began without it (on a cluster, where fetch.allow_private_jobs does)",
 	crawl.ReasonDNS:              "the name of its host could not be looked up",
 	crawl.ReasonNoSuchHost:       "its host does not exist",
 	crawl.ReasonConnect:          "no connection to its host",

@@ -21,7 +21,7 @@ const (
 	StateRunning  State = "running"
 	StatePaused   State = "paused"   // it runs, but leases nothing
 	StateStopped  State = "stopped"  // no process runs it; there is work left
-	StateFinished State = "finished" // no process runs it; nothing is left, or the page budget is spent
+	StateFinished State = "finished" // no process runs it; it waits for nothing that is left, or the page budget is spent
 )
 
 // Status is a crawl at a moment.
@@ -59,6 +59,7 @@ type Status struct {
 	InFlight    int64 `json:"in_flight"`
 	ActiveHosts int   `json:"active_hosts"`
 	Waiting     int64 `json:"retries_waiting"`
+	shut        int64 // of them those that have an outcome for the time being
 	// when the next waiting host may be contacted
 	NextDue time.Time `json:"next_due,omitzero"`
 	// final outcomes
@@ -158,6 +159,9 @@ func (c *Crawl) stopped(ctx context.Context, s *Status, job *crawl.Job) error {
 		s.Queued += n
 		if q, err := crawl.ParseQueueName(name); err == nil && q.Kind == crawl.QueueLater {
 			s.Waiting += n
+			if q.Shut() {
+				s.shut += n
+			}
 		}
 	}
 	messages := 0
@@ -171,7 +175,7 @@ func (c *Crawl) stopped(ctx context.Context, s *Status, job *crawl.Job) error {
 	s.State = StateStopped
 	spent := s.MaxPages > 0 && s.Pages >= int64(s.MaxPages) || s.Spent.met() != ""
 	swept := s.Revision == nil || !s.Revision.due
-	rests := s.Queued == 0 && swept && !job.Revisits() // a continuous one waits for its next visits
+	rests := s.Queued == s.shut && swept && !job.Revisits() // a continuous one waits for its next visits
 	if messages == 0 && s.Claimed > 0 && (rests || spent) {
 		s.State = StateFinished
 	}

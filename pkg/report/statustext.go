@@ -122,7 +122,18 @@ func (s *Status) stateText() string {
 	} else if why := boundText(s.State, s.Open, s.Spent.met()); why != "" {
 		text += ": " + why
 	}
+	if s.State == StateFinished && s.shut > 0 {
+		text += fmt.Sprintf("; %s not asked, because robots.txt or the host could not be had: `whirlpool crawl` with the "+
+			"same -o asks again", were(s.shut, "URL", "URLs"))
+	}
 	return text
+}
+
+func were(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one + " was"
+	}
+	return fmt.Sprintf("%d %s were", n, many)
 }
 
 func (s *Status) stateAlone() string {

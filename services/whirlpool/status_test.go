@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +35,27 @@ func TestStatusOfAFinishedCrawlCountsWhatItLeft(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+}
+
+// A crawl does not wait for URLs whose robots.txt cannot be had, and says that it is done: so does its status.
+func TestStatusOfACrawlThatLeftAHostAside(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+	}))
+	t.Cleanup(page.Close)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	noTLS := "https" + strings.TrimPrefix(server.URL, "http") + "/"
+	must(t, "crawl", "-o", dir, "--allow-private", "--delay", "0s", "--quiet", noTLS, page.URL+"/")
+	if s := statusOf(t, dir); s.State != report.StateFinished || s.Queued != 1 {
+		t.Errorf("state %s, %d queued; want a finished crawl and the URL that waits", s.State, s.Queued)
+	}
+	const want = "finished; 1 URL was not asked, because robots.txt or the host could not be had"
+	if text := must(t, "status", "-o", dir); !strings.Contains(text, want) {
+		t.Errorf("%q is not in\n%s", want, text)
+	}
+	must(t, "status", "--wait", "-o", dir)
 }
 
 func TestAuditOfASoundCrawl(t *testing.T) {

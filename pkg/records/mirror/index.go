@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/warc"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -75,7 +76,8 @@ func (x *index) add(file int32, c *warc.Capture) {
 		if e.target, err = u.Resolve(c.Header.Get("Location")); err != nil {
 			return
 		}
-	case c.Status/100 != 2 || c.Status == 204 || c.Status == 205 || c.Status == 206:
+	case c.Status/100 != 2 || c.Status == 204 || c.Status == 205,
+		c.Status == 206 && !crawl.IsWhole(c.Header.Get("Content-Range")):
 		return // an error, or nothing to show
 	case c.Type == "revisit":
 		var found bool

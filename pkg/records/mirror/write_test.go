@@ -27,6 +27,7 @@ func parsed(t *testing.T, raw string) weburl.URL {
 type answer struct {
 	url, status, media, body, location string
 	notModified                        bool
+	ranges                             string // Content-Range
 }
 
 // archived writes answers, one a second, and returns the archive's directory.
@@ -46,6 +47,9 @@ func archived(t *testing.T, all ...answer) string {
 		}
 		if a.location != "" {
 			x.ResponseHeader.Set("Location", a.location)
+		}
+		if a.ranges != "" {
+			x.ResponseHeader.Set("Content-Range", a.ranges)
 		}
 		if err := w.Write(t.Context(), x); err != nil {
 			t.Fatal(err)
@@ -77,6 +81,20 @@ func content(t *testing.T, dir, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func TestAPartThatIsTheWholeCounts(t *testing.T) {
+	dir, _ := written(t, mirror.Options{Archives: []string{archived(t,
+		answer{url: "http://a.test/whole.txt", status: "206 Partial Content", media: "text/plain", body: "hello",
+			ranges: "bytes 0-4/5"},
+		answer{url: "http://a.test/part.txt", status: "206 Partial Content", media: "text/plain", body: "hello",
+			ranges: "bytes 0-4/9"})}})
+	if got := content(t, dir, "a.test/whole.txt"); got != "hello" {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a.test/part.txt")); err == nil {
+		t.Error("a part is in the copy")
+	}
 }
 
 // The last good answer of a URL counts: revisits have the body they refer to, what is unchanged keeps its own, and an

@@ -162,7 +162,8 @@ func (b *body) isWhole() bool {
 
 // endedEarly reports whether a body was not cut by us: its connection ended, or nothing more came.
 func endedEarly(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errIdle)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errIdle) ||
+		brokenOff(err)
 }
 
 // WriteTo implements io.WriterTo: io.Copy then needs no buffer of its own.

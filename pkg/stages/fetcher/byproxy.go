@@ -43,8 +43,9 @@ func dialProxy(ip string) dialFunc {
 }
 
 // onTunnel judges a proxy's answer to CONNECT.
-func onTunnel(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+func onTunnel(ctx context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
+		contactOf(ctx).gotThrough()
 		return nil
 	}
 	return &tunnelError{resp.StatusCode, marked(resp.Header)}
@@ -61,6 +62,8 @@ func (x *httpExchange) judge(p *pool, err error) (again bool, _ error) {
 		return true, x.proxyFault(p, err)
 	case errors.As(err, &tunnel):
 		return false, x.noTunnel(p, tunnel)
+	case (errors.Is(err, errNoConnection) || errors.Is(err, context.DeadlineExceeded)) && x.mute():
+		return false, x.muteProxy(p, err)
 	case err != nil && strings.Contains(err.Error(), "socks"):
 		return false, x.bySOCKS(p, err)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
@@ -85,6 +88,21 @@ func (x *httpExchange) noTunnel(p *pool, e *tunnelError) error {
 		return Fault{crawl.VerdictRetry, crawl.ReasonProxy, "the proxy " + x.proxy.name + " failed: " + e.Error()}
 	}
 	return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "the proxy refused: " + e.Error()}
+}
+
+// mute reports whether a proxy took a CONNECT and said nothing. Of SOCKS nobody tells.
+func (x *httpExchange) mute() bool {
+	reached, through := x.contact.tunnelled()
+	return reached && !through && x.req.URL.Scheme == "https" && !strings.HasPrefix(x.proxy.url.Scheme, "socks")
+}
+
+// muteProxy judges one: it, or the site, may be out of reach, as where it says so.
+func (x *httpExchange) muteProxy(p *pool, err error) error {
+	const why = "it did not answer CONNECT in time"
+	if p.cannotReach(x.proxy, why) {
+		return Fault{crawl.VerdictRetry, crawl.ReasonProxy, "the proxy " + x.proxy.name + " failed: " + why}
+	}
+	return err
 }
 
 // bySOCKS judges what a SOCKS proxy says: of the site, mostly.

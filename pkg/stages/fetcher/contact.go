@@ -32,6 +32,7 @@ type contact struct {
 	addr    netip.Addr // of the host
 	conns   int
 	reached bool                 // the proxy
+	through bool                 // it made a tunnel
 	tls     *tls.ConnectionState // of a connection that net/http does not know to be one of TLS
 }
 
@@ -89,6 +90,20 @@ func (c *contact) reachedProxy() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reached = true
+}
+
+// gotThrough notes that the proxy made a tunnel: what goes wrong from here on is the site's.
+func (c *contact) gotThrough() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.through = true
+}
+
+// tunnelled reports whether the proxy was reached, and whether it made a tunnel.
+func (c *contact) tunnelled() (reached, through bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reached, c.through
 }
 
 // missedProxy reports whether the proxy was not connected to.

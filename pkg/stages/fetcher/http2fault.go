@@ -46,6 +46,14 @@ func diagnoseHTTP2(err error) (Fault, bool) {
 	return Fault{}, false
 }
 
+// brokenOff reports whether the server ended a stream, or the connection, before the end of an answer, and not because
+// it is asked too often.
+func brokenOff(err error) bool {
+	text := err.Error()
+	return !isCalm(err) && (strings.Contains(text, "stream error: ") && strings.HasSuffix(text, fromPeer) ||
+		strings.Contains(text, "server sent GOAWAY") || strings.Contains(text, "client connection lost"))
+}
+
 // isCalm reports whether an error asks for fewer requests, as status 429 does.
 func isCalm(err error) bool { return strings.Contains(err.Error(), "ENHANCE_YOUR_CALM") }
 

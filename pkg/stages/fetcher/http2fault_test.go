@@ -79,6 +79,26 @@ func answerHeader(f *http2.Framer, id uint32, fields ...string) {
 	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: b.Bytes(), EndHeaders: true, EndStream: true})
 }
 
+// A page that came to its last tag is whole though its stream is broken off, unless that asks for fewer requests.
+func TestPagesOfStreamsThatAreBrokenOff(t *testing.T) {
+	for code, whole := range map[http2.ErrCode]bool{http2.ErrCodeNo: true, http2.ErrCodeInternal: true,
+		http2.ErrCodeEnhanceYourCalm: false} {
+		url, pool, _ := serveHTTP2(t, func(_ net.Conn, f *http2.Framer, id uint32) {
+			var b bytes.Buffer
+			e := hpack.NewEncoder(&b)
+			_ = e.WriteField(hpack.HeaderField{Name: ":status", Value: "200"})
+			_ = e.WriteField(hpack.HeaderField{Name: "content-type", Value: "text/html"})
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: b.Bytes(), EndHeaders: true})
+			_ = f.WriteData(id, false, []byte("<html>hello</html>"))
+			_ = f.WriteRSTStream(id, code)
+		})
+		b := newBench(t, func(cfg *Config, _ *Deps, _ *crawl.Job) { cfg.RootCAs = pool })
+		if r := b.get(url, nil); (r.page != nil) != whole || r.Slow == whole {
+			t.Errorf("%v: page %v, %v, slow %v, %s", code, r.page, r.Verdict, r.Slow, r.Detail)
+		}
+	}
+}
+
 func TestFaultsOfHTTP2(t *testing.T) {
 	rst := func(code http2.ErrCode) func(net.Conn, *http2.Framer, uint32) {
 		return func(_ net.Conn, f *http2.Framer, id uint32) { _ = f.WriteRSTStream(id, code) }

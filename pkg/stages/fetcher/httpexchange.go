@@ -74,6 +74,9 @@ func (x *httpExchange) byProxy(err error) error {
 	if started, _ := x.contact.seen(); !started.IsZero() {
 		return err
 	}
+	if _, through := x.contact.tunnelled(); through {
+		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, inHandshake}
+	}
 	return Fault{crawl.VerdictRetry, crawl.ReasonConnect, "the proxy refused: " + plain(err)}
 }
 

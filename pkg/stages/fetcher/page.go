@@ -27,10 +27,7 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		a.drain()
 		return nil, h.logins.over(ctx, a)
 	}
-	c.settle(a.out)
-	if a.task.Kind == crawl.KindResource && a.out.Status == http.StatusInternalServerError {
-		a.out.Slow = false // what a script asked for fails there, as visitors see it daily; the host is well
-	}
+	a.settle(c)
 	switch forgot, err := h.forgetCookies(ctx, a); {
 	case forgot || err != nil:
 		return nil, errors.Join(err, h.leftover(ctx, a))
@@ -38,6 +35,15 @@ func (h *Handler) pageAnswer(ctx context.Context, a *attempt) ([]crawl.Event, er
 		return h.shell(ctx, a)
 	}
 	return h.answerOf(ctx, a, c)
+}
+
+// settle gives the outcome the verdict of a class, with what the answer says of it.
+func (a *attempt) settle(c class) {
+	c.settle(a.out)
+	if a.task.Kind == crawl.KindResource && a.out.Status == http.StatusInternalServerError {
+		a.out.Slow = false // what a script asked for fails there, as visitors see it daily; the host is well
+	}
+	a.sayChallenge()
 }
 
 // answerOf turns an answer of a class into events.

@@ -174,6 +174,37 @@ func TestProxiesThatFail(t *testing.T) {
 	}
 }
 
+// A proxy that takes a CONNECT and says nothing is no fault of the site. One that makes the tunnel did its part: what
+// the site does there is the site's.
+func TestProxiesThatAreMute(t *testing.T) {
+	for name, tc := range map[string]struct {
+		says, reason, detail string
+		hangsUp              bool
+	}{
+		"nothing": {"", crawl.ReasonProxy, "did not answer CONNECT", false},
+		"a tunnel, and nothing comes": {"HTTP/1.1 200 OK\r\n\r\n", crawl.ReasonConnect, "hardly heard from",
+			false},
+		"a tunnel that is closed": {"HTTP/1.1 200 OK\r\n\r\n", crawl.ReasonBroken, "within the TLS handshake", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			proxy := raw(t, func(c net.Conn, request string) {
+				if strings.HasPrefix(request, "CONNECT") {
+					_, _ = c.Write([]byte(tc.says))
+				}
+				if tc.hangsUp {
+					c.Close()
+				}
+			})
+			b := newBench(t, func(_ *Config, _ *Deps, j *crawl.Job) { j.Network.Proxies = []string{proxy} })
+			r := b.get("https://a.test/", func(f *crawl.Fetch) { f.FirstWait = time.Second / 2 })
+			r.want(t, crawl.VerdictRetry, tc.reason)
+			if !strings.Contains(r.Detail, tc.detail) {
+				t.Errorf("detail %q", r.Detail)
+			}
+		})
+	}
+}
+
 func TestAListOfProxiesInAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "proxies")
 	for text, want := range map[string]string{

@@ -62,17 +62,10 @@ func classify(status int) class {
 
 // classOf sorts an answer. A part that is the whole, from the first octet to the last, is a page.
 func classOf(a *Answer) class {
-	c := classify(a.Code)
-	if c != classPart {
+	if c := classify(a.Code); c != classPart || !crawl.IsWhole(a.Header.Get("Content-Range")) {
 		return c
 	}
-	rest, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(a.Header.Get("Content-Range"))), "bytes 0-")
-	last, size, found := strings.Cut(rest, "/")
-	n, err := strconv.ParseInt(last, 10, 64)
-	if ok && found && err == nil && size == strconv.FormatInt(n+1, 10) {
-		return classPage
-	}
-	return c
+	return classPage
 }
 
 // settle gives an outcome the verdict of a class that ends without looking at the body.

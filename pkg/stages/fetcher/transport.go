@@ -127,6 +127,9 @@ func (k *transportKey) mended(dial dialFunc) dialFunc {
 // errHandshake says that a handshake took too long, in the words of net/http.
 var errHandshake = errors.New("net/http: TLS handshake timeout")
 
+// inHandshake says that a server hung up.
+const inHandshake = "the server closed the connection within the TLS handshake"
+
 // secure makes connections of TLS. net/http does so itself, but it would mend no answers.
 type secure struct {
 	dial   dialFunc
@@ -161,7 +164,7 @@ func (s secure) connect(ctx context.Context, network, address string) (net.Conn,
 		case errors.Is(context.Cause(ctx), errHandshake):
 			err = errHandshake
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-			err = Fault{crawl.VerdictRetry, crawl.ReasonBroken, "the server closed the connection within the TLS handshake"}
+			err = Fault{crawl.VerdictRetry, crawl.ReasonBroken, inHandshake}
 		}
 		return nil, err
 	}
