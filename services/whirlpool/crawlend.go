@@ -27,13 +27,17 @@ type crawlEnd struct {
 	until    bool   // --until ended it
 	bound    string // max_time or max_bytes, which ended the crawl before its URLs; empty: neither
 	began    time.Time
-	shut     int64 // URLs that are tried again later
+	shut     int64  // URLs that are tried again later
+	behind   string // outputs that have not all
 }
 
 func endOf(ctx context.Context, l *node.Local, v *view, finished bool) (end crawlEnd, err error) {
 	end.finished, end.began, end.shut = finished, v.started, l.Frontier().Stats().Shut
 	if end.tally, err = l.Store.URLs().Tally(ctx, l.Job.ID); err != nil {
 		return end, err
+	}
+	if !finished {
+		end.behind = delivering(l.Outputs(l.Job.ID))
 	}
 	s, some, errSeeds := l.Seeds()
 	if some {
@@ -139,6 +143,7 @@ func (v *view) end(e crawlEnd) {
 	if v.json {
 		p := progressOf(e.tally, e.records, time.Now())
 		p.Bound = e.bound
+		p.Delivering = e.behind
 		p.Rate, p.Done, p.Directory = v.rate.Overall(e.records, took), e.finished, v.dir
 		_ = json.NewEncoder(v.out).Encode(p)
 		return
@@ -164,6 +169,7 @@ func (v *view) end(e crawlEnd) {
 		fmt.Fprintf(v.screen, "stopped at %s; the same command resumes the crawl\n", plural(e.records, "page"))
 	}
 	fmt.Fprintf(v.screen, "  %s\n", e.urls())
+	v.undelivered(e.behind)
 	if e.seeds != "" {
 		fmt.Fprintf(v.screen, "  %s\n", e.seeds)
 	}

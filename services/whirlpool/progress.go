@@ -54,9 +54,10 @@ type progress struct {
 	InFlight   int       `json:"in_flight"`
 	Hosts      int       `json:"active_hosts"`
 	Waiting    int64     `json:"retries_waiting"`
-	Shut       int64     `json:"shut,omitempty"`    // wait until a host that could not be had is asked again
-	Trouble    string    `json:"trouble,omitempty"` // why nothing goes on
-	Waits      string    `json:"waits,omitempty"`   // for which host, how long and why, where none can be asked soon
+	Shut       int64     `json:"shut,omitempty"`       // wait until a host that could not be had is asked again
+	Trouble    string    `json:"trouble,omitempty"`    // why nothing goes on
+	Waits      string    `json:"waits,omitempty"`      // for which host, how long and why, where none can be asked soon
+	Delivering string    `json:"delivering,omitempty"` // outputs that the crawl waits for when all is fetched
 	Failed     int64     `json:"failed"`
 	Gone       int64     `json:"gone"`
 	Blocked    int64     `json:"blocked"`
@@ -162,6 +163,9 @@ func (v *view) look(ctx context.Context, l *node.Local) (progress, error) {
 	if s.InFlight == 0 {
 		p.Waits = waitsFor(l.Frontier().Hosts(l.Job.ID), now)
 	}
+	if p.atRest(int64(l.Job.MaxPages), tally.Pages) {
+		p.Delivering = delivering(l.Outputs(l.Job.ID))
+	}
 	if left := int64(l.Job.MaxPages) - tally.Pages; l.Job.MaxPages > 0 && left > 0 && p.Rate > 0 && p.Waits == "" {
 		left = min(left, p.Queued) // what is known so far
 		p.ETASeconds = float64(left) / p.Rate
@@ -250,6 +254,9 @@ func (p *progress) parts() []part {
 		if n > 0 {
 			parts = append(parts, part{rank, fmt.Sprintf("%d %s", n, what)})
 		}
+	}
+	if p.Delivering != "" {
+		parts = append(parts, part{3, "delivering to " + p.Delivering})
 	}
 	count(3, p.Failed, "failed")
 	count(4, p.Blocked, "blocked")

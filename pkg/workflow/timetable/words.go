@@ -22,7 +22,7 @@ func (t *Table) Words() string {
 		text += ", " + t.loc.String()
 	}
 	if t.jitter > 0 {
-		text += ", up to " + span(t.jitter) + " later"
+		text += ", up to " + counted(t.jitter) + " later"
 	}
 	if t.spec.Start != "" {
 		text += ", from " + t.spec.Start
@@ -33,7 +33,16 @@ func (t *Table) Words() string {
 	return text
 }
 
-// span writes 6h0m0s as 6 hours.
+// counted is span with the number where it is one.
+func counted(d time.Duration) string {
+	text := span(d)
+	if text[0] < '0' || text[0] > '9' {
+		text = "1 " + text
+	}
+	return text
+}
+
+// span writes 6h0m0s as 6 hours, and 1h0m0s as hour.
 func span(d time.Duration) string {
 	for _, u := range []struct {
 		of   time.Duration
@@ -62,7 +71,7 @@ func (l *line) words() string {
 	case err == nil && l.fields[1] == "*" && days == "every day":
 		return fmt.Sprintf("every hour at minute %d", minute)
 	case isStep && l.fields[1] == "*" && days == "every day":
-		return "every " + step + " minutes"
+		return stepped(step)
 	case l.fields[0] == "*" && l.fields[1] == "*" && days == "every day":
 		return "every minute"
 	case err == nil:
@@ -71,6 +80,23 @@ func (l *line) words() string {
 		}
 	}
 	return "by the cron line " + strings.Join(l.fields, " ")
+}
+
+// stepped says when a step of minutes is. One that does not divide the hour begins anew with each: */40 is not every 40
+// minutes.
+func stepped(step string) string {
+	n, err := strconv.Atoi(step)
+	if err == nil && n > 0 && 60%n == 0 {
+		return "every " + span(time.Duration(n)*time.Minute)
+	}
+	if err != nil || n < 10 {
+		return "from each full hour on every " + step + " minutes"
+	}
+	var at []string
+	for m := 0; m < 60; m += n {
+		at = append(at, strconv.Itoa(m))
+	}
+	return "every hour at minutes " + listed(at)
 }
 
 // times are the times of hours that are listed; empty: they are more than a list.
