@@ -64,7 +64,8 @@ func (s *Server) beginLogin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	l := login{Verifier: oauth2.GenerateVerifier(), Nonce: secretText(43), Return: localPath(strings.TrimPrefix(q.Get("return"), s.Access.prefix()))}
+	l := login{Verifier: oauth2.GenerateVerifier(), Nonce: secretText(43),
+		Return: localPath(strings.TrimPrefix(q.Get("return"), s.Access.prefix()))}
 	if port, err := strconv.Atoi(q.Get("port")); err == nil && port > 0 && port < 65536 && len(q.Get("challenge")) == 43 &&
 		len(q.Get("state")) <= 100 {
 		l.Port, l.State, l.Proof = port, q.Get("state"), q.Get("challenge")

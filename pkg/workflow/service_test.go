@@ -83,10 +83,10 @@ func TestVersions(t *testing.T) {
 		want   int
 	}{
 		{simple, 1, 1},
-		{"# the same, said otherwise\nid: other\nseeds: ['http://a.test/']\nmax_pages: 10000\n", 1, 1}, // as defined
-		{simple + "max_pages: 5\n", 1, 2},
-		{simple + "max_pages: 5\n", 2, 2},
-		{simple + "max_pages: 6\n", 0, 3},
+		{"# the same, said otherwise\nid: other\nseeds: ['http://a.test/']\nmax_pages: 10000\n", 1, 2}, // its text is kept
+		{simple + "max_pages: 5\n", 2, 3},
+		{simple + "max_pages: 5\n", 3, 3},
+		{simple + "max_pages: 6\n", 0, 4},
 	} {
 		if n, err := add(tt.source, tt.parent); err != nil || n != tt.want {
 			t.Errorf("%q: version %d, %v, want %d", tt.source, n, err, tt.want)
@@ -96,10 +96,10 @@ func TestVersions(t *testing.T) {
 		t.Errorf("from an old version: %v", err)
 	}
 	v, err := w.Restore(bg, "me", "flow", 1, "back")
-	if err != nil || v.Number != 4 || v.Parent != 1 || v.Source != simple {
+	if err != nil || v.Number != 5 || v.Parent != 1 || v.Source != simple {
 		t.Errorf("restored %+v, %v", v, err)
 	}
-	changes, err := w.Diff(bg, "flow", 3, 4)
+	changes, err := w.Diff(bg, "flow", 4, 5)
 	if err != nil || len(changes) != 1 || changes[0] != (crawl.Change{Key: "max_pages", From: "6", To: "10000"}) {
 		t.Errorf("differences %v, %v", changes, err)
 	}

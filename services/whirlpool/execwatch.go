@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,19 @@ func ended(cmd *cobra.Command, e *workflow.Execution) error {
 type watcher struct {
 	shown *screen
 	last  time.Time
+	brake atomic.Value // string: the guard that holds the execution; empty: none
+}
+
+// stateText is a state with what holds the execution: who watches would wait for nothing without a word.
+func (w *watcher) stateText(state workflow.State) string {
+	switch brake, _ := w.brake.Load().(string); {
+	case state.Ended() || brake == "":
+		return string(state)
+	case brake == workflow.BrakedByQuota:
+		return string(state) + ": no pages of the quota are left today"
+	default:
+		return fmt.Sprintf("%s by the %s guard: it goes on by itself when there is room", state, brake)
+	}
 }
 
 // told takes an event of the stream.
@@ -108,7 +122,7 @@ func (w *watcher) show(state workflow.State, p *api.Progress) {
 	}
 	w.last = time.Now()
 	parts := []part{{0, fmt.Sprintf("%6d pages", p.Pages)}, {2, fmt.Sprintf("%6.1f/s", p.Rate)},
-		{1, fmt.Sprintf("%d queued", p.Queued)}, {3, fmt.Sprintf("%d in flight", p.InFlight)}, {4, string(state)}}
+		{1, fmt.Sprintf("%d queued", p.Queued)}, {3, fmt.Sprintf("%d in flight", p.InFlight)}, {4, w.stateText(state)}}
 	if w.shown.live {
 		w.shown.renew(func(columns int) string { return fit(parts, columns) })
 		return
@@ -131,6 +145,8 @@ func (w *watcher) look(ctx context.Context, c *client.Client, id crawl.JobID) er
 			return err
 		case err == nil && e.State.Ended():
 			return errEnded
+		case err == nil:
+			w.brake.Store(e.BrakedBy)
 		}
 		select {
 		case <-ctx.Done():

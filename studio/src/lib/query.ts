@@ -127,7 +127,7 @@ export function useGet<T>(path: string | null, query: Query = {}, renewal: Renew
     let waits: ReturnType<typeof setTimeout> | undefined;
     const leave = onTopic(renewal.topic, (kind) => {
       clearTimeout(waits);
-      const wait = kind === "progress" ? e.at + calm - Date.now() : 0;
+      const wait = kind === "progress" || kind === "agents" ? e.at + calm - Date.now() : 0;
       if (wait <= 0) void ask(e);
       else waits = setTimeout(() => void ask(e), wait);
     });

@@ -6,12 +6,15 @@ import { useGet } from "../lib/query";
 import { at, useParams } from "../lib/route";
 import type { ListOf } from "../ui/more";
 import { Head } from "../ui/shell";
-import { Failure, Shown, Skeleton, StateDot } from "../ui/state";
+import { Failure, Notice, Shown, Skeleton, StateDot } from "../ui/state";
 import { Table, type Column } from "../ui/table";
 import { When } from "../ui/text";
 import { NewCrawl } from "./newcrawl";
 
-const alive = ["pending", "starting", "running", "pausing", "paused", "stopping", "cancelling", "finalizing"];
+const alive = ["starting", "running", "pausing", "paused", "stopping", "cancelling", "finalizing"];
+
+const ended = ["succeeded", "partial", "stopped", "failed", "cancelled"];
+const waitingShown = 10;
 
 const name: Column<Execution> = {
   key: "id",
@@ -89,31 +92,37 @@ function failed(x: Execution) {
 export function Overview() {
   const [params] = useParams();
   const renewal = { topic: "executions", every: 5000 };
-  const list = useGet<ListOf<Execution>>("/executions", { limit: 100 }, renewal);
-  const living = useGet<ListOf<Execution>>("/executions", { limit: 200, state: alive.join(",") }, renewal); // one may be older than the last hundred
+  // Lists of their own: hundreds that wait for their turn would hide what runs, and what has ended.
+  const list = useGet<ListOf<Execution>>("/executions", { limit: 100, state: ended.join(",") }, renewal);
+  const living = useGet<ListOf<Execution>>("/executions", { limit: 200, state: alive.join(",") }, renewal);
+  const waiting = useGet<ListOf<Execution>>("/executions", { limit: waitingShown, state: "pending" }, renewal);
   const alerts = useGet<ListOf<Alert>>("/alerts", {}, { every: 10_000 });
   const firing = (alerts.data?.items ?? []).filter((a) => a.state === "firing").slice(0, 5);
   const [open, setOpen] = useState(params.get("new") === "1");
-  const items = list.data?.items ?? [];
-  const now = living.data?.items ?? items.filter((x) => alive.includes(x.state));
-  const over = items.filter((x) => !alive.includes(x.state));
+  const over = list.data?.items ?? [];
+  const now = living.data?.items ?? [];
+  const next = waiting.data?.items ?? [];
+  const nowAll = Math.max(now.length, living.data?.total ?? 0);
+  const nextAll = Math.max(next.length, waiting.data?.total ?? 0);
+  const braked = now.find((x) => x.braked_by && x.braked_by !== "quota")?.braked_by; // disk or memory: that concerns all
   const needs = over.filter((x) => x.state === "failed" || x.state === "partial").slice(0, 5);
-  const tab = now.length ? `(${now.length}) Whirlpool` : "Whirlpool";
+  const tab = nowAll + nextAll ? `(${nowAll + nextAll}) Whirlpool` : "Whirlpool";
   useEffect(() => {
     document.title = tab; // where there is no head
   }, [tab]);
-  if (!list.data) {
+  const missing = [list, living, waiting].find((l) => !l.data); // "nothing runs" is not said before it is known
+  if (missing) {
     return (
       <>
         <Head title="Overview" tab={tab} />
-        {list.error ? <Failure problem={list.error} retry={list.reload} /> : <Skeleton />}
+        {missing.error ? <Failure problem={missing.error} retry={missing.reload} /> : <Skeleton />}
       </>
     );
   }
   return (
     <Shown of={list}>
       {() =>
-        items.length === 0 ? (
+        over.length + now.length + next.length === 0 ? (
           <NewCrawl first />
         ) : (
           <>
@@ -129,9 +138,23 @@ export function Overview() {
             )}
             <section>
               <div className="section-head">
-                <h2>{now.length ? plural(now.length, "execution") + " under way" : "Nothing runs"}</h2>
+                <h2>{nowAll ? plural(nowAll, "execution") + " under way" : "Nothing runs"}</h2>
+                {nextAll > 0 && <span className="muted small">{count(nextAll)} {nowAll > 0 && "more "}{nextAll === 1 ? "waits for its" : "wait for their"} turn</span>}
               </div>
-              {now.length > 0 && <Table label="Executions under way" rows={now} columns={running} id={(x) => x.id} />}
+              {braked && (
+                <div style={{ margin: "calc(-1 * var(--s-2)) 0 var(--s-4)" }}>
+                  <Notice tone="wait">
+                    Held by the {braked} guard; what is held goes on by itself when there is room again. <a href="#/nodes">See the node</a>
+                  </Notice>
+                </div>
+              )}
+              {now.length + next.length > 0 && <Table label="Executions under way" rows={[...now, ...next]} columns={running} id={(x) => x.id} />}
+              {nowAll > now.length && <p className="muted small" style={{ marginTop: "var(--s-3)" }}>The {now.length} newest of them are shown.</p>}
+              {nextAll > next.length && (
+                <p className="muted small" style={{ marginTop: "var(--s-3)" }}>
+                  And {count(nextAll - next.length)} more that wait. How many run at once: <a href="#/settings">max_running</a>
+                </p>
+              )}
             </section>
             {needs.length + firing.length > 0 && (
               <section>

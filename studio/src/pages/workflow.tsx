@@ -182,6 +182,7 @@ function One({ w, n, close }: { w: Workflow; n: number; close: () => void }) {
             <p className="sub">
               {plain(v.message) || "no message"} · {v.author} · <When at={v.created} />
             </p>
+            {diff.data && changes.length === 0 && <p className="muted">It does the same as version {n - 1}: only its text differs.</p>}
             {changes.length > 0 && (
               <section>
                 <div className="section-head">
