@@ -280,7 +280,9 @@ func boilerplateHint(w []byte) flags {
 	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc",
 		"rustdoc", "mdbook":
 		return handbook
-	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
+	case "menu":
+		return suspect | certain | dishes
+	case "sidebar", "sidenav", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
 		"footer", "copyright", "masthead", "topbar", "crumbtrail":
 		return suspect | certain
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",
