@@ -129,7 +129,9 @@ const offerWords = 120
 func (n *node) forReaders() bool { return n.own&(paid|certain) == paid && n.prose > offerWords }
 
 // holdsText says whether the element holds text of the page, whatever its name.
-func (n *node) holdsText() bool { return n.holdsMain || n.forReaders() || n.served && n.own&dishes != 0 }
+func (n *node) holdsText() bool {
+	return n.holdsMain || n.forReaders() || n.served && n.own&dishes != 0
+}
 
 // Words of a menu of dishes: of one without links, and of one with a few of them, at least.
 const (
