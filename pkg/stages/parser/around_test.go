@@ -174,6 +174,22 @@ func TestMenusOfKitchensAreText(t *testing.T) {
 		</div>`, "The lock|Pea soup|With bread|Herring", "Home|Open|Where|Rooms")
 }
 
+// Answers are hidden until somebody clicks on the question.
+func TestAnswersThatOpenAreText(t *testing.T) {
+	checkText(t, `<main><h1>Questions</h1><div><button aria-expanded=false>How long does it take?</button><div hidden><p>Two days at
+		most. `+words10+`</div></div><h3><button aria-expanded=false aria-controls=b>Is there any shop?</button></h3> <div id=b
+		style="display:none"><p>In the brewery.</p><p hidden>Not there</div><div hidden>Nor there</div><button
+		aria-expanded=false>More</button><div hidden>Of it</div>`+prose+`</main>`,
+		"How long|Two days|any shop|In the brewery", "Not there|Nor there|Of it")
+}
+
+// What people advertise is what the page is about.
+func TestPartsOfSmallAdsAreText(t *testing.T) {
+	checkText(t, `<title>Boat | Ads</title><main><div class=ad-view><h1 class=ad-title>Boat</h1><div class=ad-price>450 €</div><dl
+		class=adAttributes><dt>Wood<dd>larch</dl><div class=ad-description>`+prose+`</div></div><div class=ad-slot>Tea
+		of the best</div></main>`, "Boat|450|larch|The lock", "Tea")
+}
+
 // Links to reviews and lists of wishes make the head of a small page of a product no box of links: it has the title.
 func TestTheHeadOfASmallProductIsText(t *testing.T) {
 	checkText(t, `<title>Kettle</title><main><div class=columns><div class=product-main><div><h1>Kettle</h1></div><div><a
