@@ -82,7 +82,7 @@ func mainBlocks(p *pass) []bool {
 			return j.keep
 		}
 	}
-	if !j.keepLittle(0) {
+	if !j.keepLittle(0) && !j.keepTitleInMain() {
 		for i := range j.blocks {
 			j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
 		}
