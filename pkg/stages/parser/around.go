@@ -29,7 +29,13 @@ func (p *pass) titleBlock() int {
 // keepFacts keeps what stands around the text of container c, under the same title, and is too short beside it to be
 // its container's: a price, a line under the title, a table of dimensions, the date and the place of an event.
 func (j *judge) keepFacts(c int32, drop, region flags) {
-	if j.title < 0 || c == 0 || j.blocks[j.title].node > c {
+	switch {
+	case j.title < 0 || c == 0:
+		return
+	case j.within(j.blocks[j.title].node, c):
+		j.keepSections(c, drop, region)
+		return
+	case j.blocks[j.title].node > c:
 		return
 	}
 	a := c

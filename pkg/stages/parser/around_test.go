@@ -146,6 +146,50 @@ func TestWhatIsBehindAPaywallIsText(t *testing.T) {
 		"The lock|The rest", "")
 }
 
+// A page of a firm is made of sections, of which the first may hold all sentences.
+func TestSectionsBehindTheFirstAreText(t *testing.T) {
+	about := `<h2>Why Acme</h2><div><div class=card><h3>Fast</h3><p>Starts at once <a href=1>More</a></div><div class=card><h3>Safe
+		</h3><p>Nothing is lost</div></div>`
+	hours := `<h2>Hours</h2><table><tr><td>Mon<td>9 to 5</table>`
+	rest := `<section class=form><h2>Write to us</h2><form><input><button>Send</button></form></section><section class=new><h2>
+		Elsewhere</h2><a href=1>One thing more</a> <a href=2>And another one</a></section>`
+	hero := `<title>Acme</title><main><section class=hero><div><h1>Acme</h1>` + prose
+	checkText(t, hero+`</div></section><section class=about>`+about+`</section><section>`+hours+`</section>`+rest+`</main>`,
+		"The lock|Why Acme|Fast|Nothing|Hours|9 to 5", "Write|Elsewhere")
+	checkText(t, `<title>Acme</title><div><div class="row a"><h1>Acme</h1>`+prose+`</div><div class="row b">`+hours+`</div><div
+		class=else><h3>Other</h3><p>Words of others</div></div>`, "The lock|9 to 5", "Words of")
+	checkText(t, hero+strings.Repeat(prose, 6)+`</div></section><section class=about>`+about+`</section></main>`,
+		"The lock", "Why Acme")
+}
+
+// A kitchen's menu leads nowhere.
+func TestMenusOfKitchensAreText(t *testing.T) {
+	dish := func(name string) string {
+		return `<div class=menu-item><div class=menu-item-title>` + name + `</div><div class=menu-item-description>With bread
+			of the day, butter and salt</div></div>`
+	}
+	checkText(t, `<title>Inn</title><nav class=menu><a href=1>Home</a></nav><div id=content><h1>Inn</h1>`+prose+`<div class=menu>
+		<div class=menu-section>`+dish("Pea soup")+dish("Herring")+`</div></div><div class=menu-toggle>Open the menu</div><ul
+		class=menu><li class=menu-item><a href=1>Where you find us</a><li class=menu-item><a href=2>Rooms for the night</a></ul>
+		</div>`, "The lock|Pea soup|With bread|Herring", "Home|Open|Where|Rooms")
+}
+
+// Answers are hidden until somebody clicks on the question.
+func TestAnswersThatOpenAreText(t *testing.T) {
+	checkText(t, `<main><h1>Questions</h1><div><button aria-expanded=false>How long does it take?</button><div hidden><p>Two days at
+		most. `+words10+`</div></div><h3><button aria-expanded=false aria-controls=b>Is there any shop?</button></h3> <div id=b
+		style="display:none"><p>In the brewery.</p><p hidden>Not there</div><div hidden>Nor there</div><button
+		aria-expanded=false>More</button><div hidden>Of it</div>`+prose+`</main>`,
+		"How long|Two days|any shop|In the brewery", "Not there|Nor there|Of it")
+}
+
+// What people advertise is what the page is about.
+func TestPartsOfSmallAdsAreText(t *testing.T) {
+	checkText(t, `<title>Boat | Ads</title><main><div class=ad-view><h1 class=ad-title>Boat</h1><div class=ad-price>450 €</div><dl
+		class=adAttributes><dt>Wood<dd>larch</dl><div class=ad-description>`+prose+`</div></div><div class=ad-slot>Tea
+		of the best</div></main>`, "Boat|450|larch|The lock", "Tea")
+}
+
 // Links to reviews and lists of wishes make the head of a small page of a product no box of links: it has the title.
 func TestTheHeadOfASmallProductIsText(t *testing.T) {
 	checkText(t, `<title>Kettle</title><main><div class=columns><div class=product-main><div><h1>Kettle</h1></div><div><a

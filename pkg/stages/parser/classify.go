@@ -59,6 +59,7 @@ const everything = hidden | boilerplate | notice
 // mainBlocks marks the blocks of the main text.
 func mainBlocks(p *pass) []bool {
 	j := &judge{buf: p.buf, blocks: p.blocks, nodes: p.nodes, keep: make([]bool, len(p.blocks))}
+	j.article = p.article
 	j.manual, j.thread, j.title = p.manual && !p.thread, p.thread, p.titleBlock()
 	j.span()
 	if !j.manual && !j.thread {
@@ -81,7 +82,7 @@ func mainBlocks(p *pass) []bool {
 			return j.keep
 		}
 	}
-	if !j.keepLittle(0) {
+	if !j.keepLittle(0) && !j.keepTitleInMain() {
 		for i := range j.blocks {
 			j.keep[i] = j.blocks[i].flags&hidden == 0 // all visible text
 		}

@@ -21,9 +21,11 @@ const (
 	aside                         // under a heading that announces no text of the page
 	notice                        // asks for consent to cookies, or for scripts; of a node, never inherited
 
-	paid // suspect, unless it is long: an offer to subscribe, or what subscribers read
+	paid   // suspect, unless it is long: an offer to subscribe, or what subscribers read
+	dishes // suspect, unless it has no links: a menu of pages, or of a kitchen
 
-	ownFlags = suspect | certain | comments | teaser | notice | paid // judged for the node as a whole: see outline
+	// Judged for the node as a whole: see outline.
+	ownFlags = suspect | certain | comments | teaser | notice | paid | dishes
 )
 
 // element is an open element that says something about its content.

@@ -54,7 +54,7 @@ func (p *pass) attrHints(f flags) (id, class []byte, remark bool, _ flags) {
 			}
 		}
 	}
-	if opens {
+	if opens || p.answers() {
 		f = f&^hidden | within
 	}
 	return id, class, remark, f
@@ -178,7 +178,7 @@ func wordHints(val []byte) (f flags, note bool) {
 // all after "has" and "with" do (Docusaurus: "anchorWithStickyNavbar"), and a "hero-banner" is how the text begins.
 func nameHints(val []byte, i int) (f flags, note bool, next int) {
 	var buf [24]byte
-	negated, told := false, false
+	negated, told, advertised := false, false, false
 	if val[i] == 'e' && bytes.HasPrefix(val[i:], elementor) {
 		i += len(elementor)
 	}
@@ -193,6 +193,10 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		if f&atEnd != 0 && goesOn(word) {
 			h |= atEnd
 		}
+		if advertised && ofGoods(word) {
+			f, h = 0, 0
+		}
+		advertised = string(word) == "ad"
 		f = f&(ownFlags|handbook) | h
 		note, negated = note || n, negates
 	}
@@ -203,6 +207,15 @@ func nameHints(val []byte, i int) (f flags, note bool, next int) {
 		f &= ownFlags | atEnd | handbook
 	}
 	return f, note, i
+}
+
+// ofGoods says whether this word behind "ad" makes it one that people place, which the page is about.
+func ofGoods(w []byte) bool {
+	switch string(w) {
+	case "attributes", "description", "details", "features", "location", "params", "parameters", "price":
+		return true
+	}
+	return false
 }
 
 // tells says whether all words after this one tell of the page.
@@ -280,7 +293,9 @@ func boilerplateHint(w []byte) flags {
 	case "toctree", "docutils", "refentry", "refsect", "docblock", "memberdoc", "titlepage", "documentwrapper", "javadoc",
 		"rustdoc", "mdbook":
 		return handbook
-	case "sidebar", "sidenav", "menu", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
+	case "menu":
+		return suspect | certain | dishes
+	case "sidebar", "sidenav", "submenu", "breadcrumb", "breadcrumbs", "crumbs", "pager", "pagination", "paging",
 		"footer", "copyright", "masthead", "topbar", "crumbtrail":
 		return suspect | certain
 	case "cookie", "cookies", "consent", "gdpr", "onetrust", "usercentrics", "cmp", "cookiebot", "cookieconsent",

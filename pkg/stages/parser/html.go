@@ -73,6 +73,7 @@ type pass struct {
 	docBook     bool // made by DocBook's style sheets
 	thread      bool // what people say to each other, by markup that only such pages have
 	rowOff      bool // the table row is hidden
+	asked       int  // how many blocks there were when a question ended, 0 if there is none
 
 	formulas    []formula // where Markdown is asked for
 	lastFormula string
@@ -196,7 +197,11 @@ func (p *pass) onBlock(t htmlscan.Tag) {
 	p.endBlock()
 	p.kind = traits[t].kind
 	if !traits[t].push && t != htmlscan.Pre && t != htmlscan.Body && p.Attrs() > 0 { // class="brush: js; toolbar: false"
-		p.own = p.hints(t, p.flags) & (suspect | hidden)
+		h := p.hints(t, p.flags)
+		if t == htmlscan.H1 && h&certain == 0 {
+			h &^= suspect // class="ad-title": no part of a site that is none of the text begins with such a heading
+		}
+		p.own = h & (suspect | hidden)
 	}
 	switch t {
 	case htmlscan.Tr:

@@ -12,6 +12,12 @@ const (
 )
 
 // What markup that systems really emit makes of the main text. The texts hold what is wanted and what is not.
+// A page of pictures has its title for a text, not its menu.
+func TestMenusOfPagesOfPicturesAreNoText(t *testing.T) {
+	checkText(t, `<title>Boats | Ann</title><header><nav><a href=1>Home</a> <a href=2>Works</a></nav></header><main><h1>Boats</h1>
+		<img src=1.jpg><p>Oil, 2019</p></main><footer>All rights are reserved by Ann</footer>`, "Boats|Oil", "Home|Works|rights")
+}
+
 func TestMainTextOfRealMarkup(t *testing.T) {
 	consent := `<div class="cookie-banner"><p>We value your privacy and use cookies to show content, and ` +
 		strings.Repeat("to learn what visitors read, ", 6) + `as you may know.</p></div>`

@@ -16,6 +16,7 @@ type node struct {
 	name      uint16 // tells elements of different classes apart
 	tag       htmlscan.Tag
 	code      int32 // words of pre elements inside
+	served    bool  // within a menu of a kitchen
 	control   bool  // has a field or a button right inside
 	holdsMain bool  // the main element, or one that is called content and has much of the prose, is inside
 }
@@ -34,13 +35,14 @@ func (p *pass) addNode(t htmlscan.Tag, own flags) int32 {
 
 // judge decides which blocks of a page are its main text.
 type judge struct {
-	buf    []byte
-	blocks []block
-	nodes  []node
-	keep   []bool
-	manual bool // a page of documentation: its lists of links are text
-	thread bool // a page of what people say to each other: comments and links are its text
-	title  int  // the block of the title, -1 if there is none
+	buf     []byte
+	blocks  []block
+	nodes   []node
+	keep    []bool
+	manual  bool // a page of documentation: its lists of links are text
+	article bool // says of itself that it is one
+	thread  bool // a page of what people say to each other: comments and links are its text
+	title   int  // the block of the title, -1 if there is none
 }
 
 // span sets where each node ends.
@@ -109,7 +111,8 @@ func (j *judge) settle() {
 		if n.own&notice != 0 && n.words <= noticeLimit(n.tag) {
 			n.all |= notice
 		}
-		if n.own&suspect != 0 && !n.holdsMain && !n.forReaders() && (n.own&certain != 0 || !frames.like(n) && !n.holdsCode()) {
+		n.served = j.nodes[n.parent].served || n.serves()
+		if n.own&suspect != 0 && !n.holdsText() && (n.own&certain != 0 || !frames.like(n) && !n.holdsCode()) {
 			n.all |= n.own & (suspect | certain)
 		}
 	}
@@ -124,6 +127,24 @@ const offerWords = 120
 // forReaders says whether the element is called a paywall and holds what is behind it. Sites give the whole text to
 // programs, and mark that part for them.
 func (n *node) forReaders() bool { return n.own&(paid|certain) == paid && n.prose > offerWords }
+
+// holdsText says whether the element holds text of the page, whatever its name.
+func (n *node) holdsText() bool {
+	return n.holdsMain || n.forReaders() || n.served && n.own&dishes != 0
+}
+
+// Words of a menu of dishes: of one without links, and of one with a few of them, at least.
+const (
+	dishWords = 8
+	menuPage  = 25
+	fewLinked = 10 // one of so many words is a link, at most
+)
+
+// serves says whether the element is called a menu and is one of dishes: it leads nowhere.
+func (n *node) serves() bool {
+	return n.own&dishes != 0 && (n.linkWords == 0 && n.words >= dishWords ||
+		n.words >= menuPage && fewLinked*n.linkWords <= n.words)
+}
 
 // kinds are the flags of elements that hold whatever is inside them.
 func (j *judge) kinds() flags {

@@ -34,8 +34,15 @@ func (p *pass) endQuestion() {
 	for i := before; i < len(p.blocks); i++ {
 		if p.blocks[i].words < questionWords {
 			p.blocks[i].flags |= boilerplate
+		} else {
+			p.asked = len(p.blocks)
 		}
 	}
+}
+
+// answers says whether the element that begins is right behind a question: it is closed when the page comes, and text.
+func (p *pass) answers() bool {
+	return p.asked > 0 && p.asked == len(p.blocks) && len(p.buf) == int(p.cur.start)
 }
 
 // ticks says whether the input element that begins is there to be ticked, as in a list of ingredients or tasks, or not
