@@ -140,7 +140,7 @@ func (builtins) Plugin(_ context.Context, use, digest string) (plugin.Plugin, er
 //nolint:contextcheck // the pause must not end with the message
 func (e *Engine) holdFor(ctx context.Context, id crawl.JobID, why string) error {
 	if !e.store.Many() {
-		e.Pause(true)
+		e.pauseFor(true, why)
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)

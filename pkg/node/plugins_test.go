@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/builtin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
@@ -243,4 +244,41 @@ func TestOnErrorStopPausesTheJob(t *testing.T) {
 	})
 	sound(t, e, "held")
 	stop()
+}
+
+// So does a crawl in a directory, whose only job is paused as a user would do it.
+func TestOnErrorStopSaysWhyItPaused(t *testing.T) {
+	srv := serve(t, fakeweb.Plain(3, 6))
+	var broken atomic.Bool
+	broken.Store(true)
+	job := jobFor(srv)
+	job.Pipeline.Nodes = []crawl.PluginNode{{ID: "n", At: crawl.AtRecord, Use: "x/n@1.0.0", OnError: crawl.OnErrorStop}}
+	opt := optionsFor(t, srv, job, t.TempDir())
+	opt.Plugins = madeHere{"x/n@1.0.0": func(context.Context, *plugin.Call) (*plugin.Answer, error) {
+		if broken.Load() {
+			return nil, errors.New("the model is not there")
+		}
+		return &plugin.Answer{Action: plugin.Pass}, nil
+	}}
+	l, err := node.OpenLocal(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.Crawl(t.Context())
+		ended <- errors.Join(err, l.Close())
+	}()
+	await(t, "the crawl is paused", l.Paused)
+	if why := l.PausedFor(); !strings.Contains(why, "the model is not there") || !strings.Contains(why, "node n") {
+		t.Errorf("it is paused for %q", why)
+	}
+	broken.Store(false)
+	await(t, "the crawl has ended", func() bool {
+		l.Pause(false) // a message that failed before may come again
+		return len(ended) > 0
+	})
+	if err := <-ended; err != nil || l.PausedFor() != "" {
+		t.Errorf("%v; it is paused for %q", err, l.PausedFor())
+	}
 }

@@ -73,6 +73,7 @@ type Sources struct {
 type Moment struct {
 	Frontier FrontierState
 	Paused   bool
+	Why      string    // of a pause that is not a user's wish
 	Started  time.Time // of this process's part of the crawl
 	Rate     float64   // pages a second, lately
 	// Freshness is that of a continuous job; nil: not counted yet.

@@ -30,3 +30,18 @@ func TestOpenURLsOfAFinishedCrawlHaveTheirReason(t *testing.T) {
 		}
 	}
 }
+
+// What paused a crawl is told where it was nobody's wish, and is gone with the pause.
+func TestWhatPausedACrawlIsTold(t *testing.T) {
+	s := Status{}
+	s.live(Moment{Paused: true, Why: "the disk\x1b[2J\nis nearly full"})
+	if got := s.stateText(); !strings.HasPrefix(got, "paused for ") ||
+		!strings.HasSuffix(got, ": the disk [2J is nearly full") {
+		t.Errorf("the state is told as %q", got)
+	}
+	s = Status{}
+	s.live(Moment{Why: "the disk is nearly full"})
+	if s.PausedFor != "" {
+		t.Errorf("a crawl that runs is paused for %q", s.PausedFor)
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -32,9 +34,11 @@ type Status struct {
 	Job     crawl.JobID `json:"job"`
 	Seeds   []string    `json:"seeds"`
 	// further seeds: a file, or "-"
-	SeedList string    `json:"seed_list,omitempty"`
-	State    State     `json:"state"`
-	Time     time.Time `json:"time"`
+	SeedList string `json:"seed_list,omitempty"`
+	State    State  `json:"state"`
+	// why the state is paused; empty: it is a user's wish
+	PausedFor string    `json:"paused_for,omitempty"`
+	Time      time.Time `json:"time"`
 	// of the process that runs it; of a cluster's job, when it was submitted
 	Started time.Time `json:"started,omitzero"`
 	// of a cluster's job
@@ -142,11 +146,19 @@ func (s *Status) live(m Moment) {
 	s.State, s.Started, s.Rate, s.Freshness = StateRunning, m.Started, m.Rate, m.Freshness
 	s.Outputs = m.Outputs
 	if m.Paused {
-		s.State = StatePaused
+		s.State, s.PausedFor = StatePaused, strings.Map(visible, m.Why)
 	}
 	f := m.Frontier
 	s.Queued, s.InFlight, s.ActiveHosts, s.Waiting, s.NextDue = f.Queued, int64(f.InFlight), f.ActiveHosts, f.Waiting,
 		f.NextDue
+}
+
+// visible is a character that does nothing to a terminal: a program may have written it.
+func visible(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // stopped fills in what a crawl that does not run will find when it goes on.

@@ -117,6 +117,9 @@ func more(n int) string {
 
 func (s *Status) stateText() string {
 	text := s.stateAlone()
+	if s.PausedFor != "" {
+		text += ": " + s.PausedFor
+	}
 	if why := limitText(s.State, s.Open, s.Pages, s.MaxPages); why != "" {
 		text += ": " + why
 	} else if why := boundText(s.State, s.Open, s.Spent.met()); why != "" {

@@ -64,7 +64,7 @@ func TestWrongArgumentsSayWhatToWrite(t *testing.T) {
 		"audit https://a.test:8080/x": "write `whirlpool audit -o crawl-a.test-8080`",
 		"apply job.yml":               "it is `whirlpool apply -f FILE`",
 		"workflow create job.yml":     "it is `whirlpool workflow create -f FILE`",
-		"report nonsense":             "it is `whirlpool report [hosts|",
+		"report hosts nonsense":       "\"nonsense\" is none of them: it is `whirlpool report [hosts|",
 		"context add x":               "whirlpool context add wants --server (",
 		"exec show x":                 "whirlpool exec has no command \"show\": `whirlpool exec --help`",
 		"workflow add x -c job.yml":   "whirlpool workflow has no command \"add\"",

@@ -382,7 +382,7 @@ func (f *crawlFlags) fit(opt *node.LocalOptions, stderr io.Writer) {
 	opt.Store.OpenFiles = process.StoreFiles(files)
 }
 
-// warn asks for a contact where the crawl goes beyond one site: whoever is crawled should know whom to write to.
+// warn asks for a contact where the crawl may go beyond one site: whoever is crawled should know whom to write to.
 func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	domains := map[string]bool{}
 	seeds, _ := job.SeedURLs()
@@ -392,6 +392,6 @@ func (f *crawlFlags) warn(job *crawl.Job, stderr io.Writer) {
 	several := job.Scope == crawl.ScopeAny || len(domains) > 1 || job.Listed()
 	if job.Contact == "" && job.UserAgent == "" && !f.quiet && several {
 		fmt.Fprintln(stderr,
-			"whirlpool: this crawl visits several sites: name a --contact, so that their owners can reach you")
+			"whirlpool: this crawl may visit several sites: name a --contact, so that their owners can reach you")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,9 +25,15 @@ func sayArguments(cmd *cobra.Command) {
 			return nil
 		}
 		for _, cobras := range []string{"accepts ", "requires at least ", "unknown command ", "invalid argument "} {
-			if strings.HasPrefix(err.Error(), cobras) {
-				return wrongArguments(cmd, args, check(cmd, nil) == nil)
+			if !strings.HasPrefix(err.Error(), cobras) {
+				continue
 			}
+			if i := slices.IndexFunc(args, func(a string) bool { return !slices.Contains(cmd.ValidArgs, a) }); i >= 0 &&
+				cobras == "invalid argument " {
+				return usage("%q is none of them: it is `%s`, and `%s --help` says more", args[i],
+					strings.TrimSuffix(cmd.UseLine(), " [flags]"), cmd.CommandPath())
+			}
+			return wrongArguments(cmd, args, check(cmd, nil) == nil)
 		}
 		return err
 	}

@@ -92,7 +92,7 @@ func (m *monitor) moment() report.Moment {
 	s := m.l.Frontier().Stats()
 	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: s.ActiveHosts, Waiting: s.Waiting,
 		NextDue: s.NextDue}
-	moment := report.Moment{Frontier: f, Paused: m.l.Paused(), Started: m.started, Rate: m.latest}
+	moment := report.Moment{Frontier: f, Paused: m.l.Paused(), Why: m.l.PausedFor(), Started: m.started, Rate: m.latest}
 	if fresh, ok := m.l.Frontier().Freshness(m.l.Job.ID); ok {
 		moment.Freshness = &fresh
 	}

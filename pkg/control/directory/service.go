@@ -93,7 +93,13 @@ func (s *Service) Order(ctx context.Context, id crawl.JobID, o control.Order) (*
 	if err != nil {
 		return nil, err
 	}
-	return &control.Ordered{Job: id, State: state, Text: state}, nil
+	text := state
+	if o == control.Resume { // what else paused it does so still
+		if s, err := client.Status(ctx); err == nil && s.State == report.StatePaused {
+			state, text = "paused", "still paused: "+s.PausedFor
+		}
+	}
+	return &control.Ordered{Job: id, State: state, Text: text}, nil
 }
 
 // List implements control.Service: it lists the one job of the directory. A crawl that ends meanwhile is looked at once

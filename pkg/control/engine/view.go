@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -64,7 +65,8 @@ func (e *Engine) moment(id crawl.JobID) report.Moment {
 	}
 	hosts := e.CountHosts(id)
 	f := report.FrontierState{Queued: s.Queued, InFlight: s.InFlight, ActiveHosts: hosts.Active, NextDue: hosts.Due}
-	return report.Moment{Frontier: f, Paused: s.Held || e.Braked() != "", Started: s.Since}
+	return report.Moment{Frontier: f, Paused: s.Held || e.Braked() != "", Why: cmp.Or(e.PausedFor(), s.HeldBy),
+		Started: s.Since}
 }
 
 // Status implements report.View. The engine knows the state of its jobs itself.
@@ -78,6 +80,9 @@ func (v *view) Status(ctx context.Context) (*report.Status, error) {
 		return st, err
 	}
 	st.Queued, st.InFlight, st.DeadLetters, st.State = s.Queued, int64(s.InFlight), s.Letters, stateOf(&s, v.e.Braked())
+	if st.State != report.StatePaused {
+		st.PausedFor = ""
+	}
 	return st, nil
 }
 

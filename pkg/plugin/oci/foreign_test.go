@@ -91,7 +91,7 @@ func TestForeignArtifactsAreRefused(t *testing.T) {
 			"want one of sha256"},
 		"another algorithm": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Digest = digest.SHA512.FromString("x") },
 			"want one of sha256"},
-		"a layer that is longer": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size-- }, "mismatch"},
+		"a layer that is longer": {func(_ *liar, m *ocispec.Manifest) { m.Layers[0].Size-- }, "trailing data"},
 		"a signature too large": {func(_ *liar, m *ocispec.Manifest) { m.Layers[1].Size = maxSignature + 1 },
 			"want at most"},
 		"other bytes": {func(l *liar, m *ocispec.Manifest) {

@@ -171,7 +171,8 @@ func write(files map[string]file) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return buf.Bytes(), w.Close()
+	err := w.Close() // it writes the end, without which other readers refuse it
+	return buf.Bytes(), err
 }
 
 func sortedNames(files map[string]file) []string {

@@ -192,6 +192,17 @@ func TestBadPackages(t *testing.T) {
 	}
 }
 
+// A package ends as tar(1) wants it: with two blocks of zeros.
+func TestAPackageIsAWholeArchive(t *testing.T) {
+	p, err := repo.Pack(fstest.MapFS{"plugin.toml": {Data: []byte(toml)}, "plugin.wasm": {Data: []byte("x")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.Bytes); n%512 != 0 || strings.Trim(string(p.Bytes[max(n-1024, 0):]), "\x00") != "" {
+		t.Errorf("a package of %d bytes has no end", n)
+	}
+}
+
 // A program has what links to files in its directory lead to; what else they lead to is not left out without a word.
 func TestLinksInAPackage(t *testing.T) {
 	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "words.txt")

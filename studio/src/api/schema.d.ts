@@ -2326,6 +2326,7 @@ export interface components {
             pages: number;
             /** Format: double */
             pages_per_second?: number;
+            paused_for?: string;
             pipeline?: components["schemas"]["ClusterPipeline"];
             /** Format: int64 */
             queued: number;
