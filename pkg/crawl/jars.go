@@ -34,11 +34,8 @@ type LoginState struct {
 	Until  time.Time `cbor:"8,keyasint,omitzero"`
 }
 
-// The bounds of the jars of a job. Cookies of one more site are not kept.
-const (
-	MaxJars     = 10_000
-	MaxJarBytes = 128 << 10
-)
+// MaxJars is how many jars a job has at most. Cookies of one more site are not kept.
+const MaxJars = 10_000
 
 // What Jars.PutJar may say.
 var (
