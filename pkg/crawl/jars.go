@@ -19,13 +19,13 @@ type Jar struct {
 
 // LoginState is how the log-in of a job at a site stands.
 type LoginState struct {
-	// Number counts the log-ins that came about. 0: there was none.
+	// Number counts the log-ins that were completed.
 	Number uint64 `cbor:"1,keyasint,omitempty"`
 	// Out says that the session is over.
 	Out bool `cbor:"2,keyasint,omitempty"`
 	// Fruitless counts the log-ins since a page was last seen that showed the check.
 	Fruitless int `cbor:"3,keyasint,omitempty"`
-	// Failure is why the last attempt did not come about; empty: it did. FailedAt and Epoch are of that attempt.
+	// Failure is why the last attempt failed; empty: it did not. FailedAt and Epoch are of that attempt.
 	Failure  string    `cbor:"4,keyasint,omitempty"`
 	FailedAt time.Time `cbor:"5,keyasint,omitzero"`
 	Epoch    uint32    `cbor:"6,keyasint,omitempty"`
@@ -34,11 +34,8 @@ type LoginState struct {
 	Until  time.Time `cbor:"8,keyasint,omitzero"`
 }
 
-// The bounds of the jars of a job. Cookies of one more site are not kept.
-const (
-	MaxJars     = 10_000
-	MaxJarBytes = 128 << 10
-)
+// MaxJars is how many jars a job has at most. Cookies of one more site are not kept.
+const MaxJars = 10_000
 
 // What Jars.PutJar may say.
 var (

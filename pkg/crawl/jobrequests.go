@@ -93,7 +93,7 @@ func (j *Job) Authenticates() bool {
 
 // Reasons of credentials.
 const (
-	ReasonLogin     = "login"      // the log-in takes place, or did not come about
+	ReasonLogin     = "login"      // the log-in is under way, or has failed
 	ReasonLoggedOut = "logged-out" // the answer is that of somebody who is not logged in, right after a log-in
 	ReasonLogout    = "logout"     // it looks like a link that logs out
 	ReasonSecret    = "secret"     // a secret that its request needs cannot be read

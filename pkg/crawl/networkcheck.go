@@ -22,7 +22,7 @@ func checkNetwork(j *Job) (errs []error) {
 		bad("ip", "%q: want 4 or 6", n.IP)
 	}
 	for i, p := range n.Proxies {
-		if err := CheckProxy(p); err != nil {
+		if err := checkProxy(p); err != nil {
 			bad(fmt.Sprintf("proxies[%d]", i), "%v", err)
 		}
 	}
@@ -48,8 +48,8 @@ func checkNetwork(j *Job) (errs []error) {
 // proxySchemes are those of proxies.
 var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 
-// CheckProxy finds what is wrong with an entry of a list of proxies. Its errors do not tell a password.
-func CheckProxy(text string) error {
+// checkProxy finds what is wrong with an entry of a list of proxies. Its errors do not tell a password.
+func checkProxy(text string) error {
 	if path, ok := secret.Path(text); ok {
 		if path == "" {
 			return fmt.Errorf("%q: name the file, as in file:proxies.txt", text)

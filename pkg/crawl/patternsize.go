@@ -15,7 +15,7 @@ func CheckPatternSizes(j *Job) error {
 	sum := 0
 	var found error
 	j.eachPattern(func(key, pattern string) bool {
-		if sum += PatternParts(pattern); sum > maxPatternParts {
+		if sum += patternParts(pattern); sum > maxPatternParts {
 			found = &KeyError{key, fmt.Sprintf(
 				"with this pattern the regular expressions of the job compile to more than %d parts: "+
 					"use fewer of them, and fewer repetitions such as {1000}", maxPatternParts)}
@@ -58,9 +58,9 @@ func (j *Job) eachPattern(use func(key, pattern string) bool) {
 	}
 }
 
-// PatternParts estimates what a regular expression compiles to, without doing so: it takes no more than its text does.
+// patternParts estimates what a regular expression compiles to, without doing so: it takes no more than its text does.
 // One that is none has no parts.
-func PatternParts(pattern string) int {
+func patternParts(pattern string) int {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return 0

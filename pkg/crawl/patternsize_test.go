@@ -18,7 +18,7 @@ func TestPatternPartsIsAboutWhatAPatternCompilesTo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := PatternParts(p), len(prog.Inst); got < want/4-10 {
+		if got, want := patternParts(p), len(prog.Inst); got < want/4-10 {
 			t.Errorf("%.40s: %d parts, it compiles to %d", p, got, want)
 		}
 	}

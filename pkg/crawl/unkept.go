@@ -18,12 +18,9 @@ type Unkept interface {
 	Reasons(ctx context.Context, job JobID, keys ...weburl.Key) ([]string, error)
 }
 
-// Reasons for a page without a record. ReasonNoIndex: the page asks not to be indexed. ReasonMediaType: its type is not
-// the one that its header said. ReasonNoPage: it is not a page, but a sitemap, for example. ReasonNotStored: the crawl
-// keeps no records. ReasonMissing: its server says that there is no such page, and no render shows one.
+// Reasons for a page without a record, besides those of documents that cannot be read and of plug-ins that drop a page.
 const (
-	ReasonNoIndex   = "noindex"
-	ReasonNoPage    = "no-page"
-	ReasonNotStored = "not-stored"
-	ReasonMissing   = "missing"
+	ReasonNoIndex   = "noindex"    // the page asks not to be indexed
+	ReasonNotStored = "not-stored" // the crawl keeps no records
+	ReasonMissing   = "missing"    // its server says that there is no such page, and no render shows one
 )

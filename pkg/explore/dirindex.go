@@ -148,5 +148,5 @@ func (d *DirIndex) Size() (n int64) {
 	return n
 }
 
-// Close lets go of the file.
+// Close closes the file.
 func (d *DirIndex) Close() error { return d.x.close() }

@@ -164,7 +164,7 @@ func (x *Explorer) Follow(ctx context.Context, id crawl.JobID) error {
 	return err
 }
 
-// Unfollow lets go of an execution that has ended. Its index is completed, and its series has its end.
+// Unfollow ends what Follow began, for an execution that has ended. Its index is completed, and its series has its end.
 func (x *Explorer) Unfollow(id crawl.JobID) {
 	x.mu.Lock()
 	ix := x.open[id]

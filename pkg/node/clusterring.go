@@ -30,7 +30,7 @@ func (c *cluster) openRing() error {
 	if len(cfg.ZooKeeper.Addresses) == 0 || !c.plays(Frontier, Fetcher, HostSplitter, DUE) {
 		return nil
 	}
-	m, err := MemberConfig(cfg, c.plays(Frontier))
+	m, err := memberConfig(cfg, c.plays(Frontier))
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func (c *cluster) openRing() error {
 	return err
 }
 
-// MemberConfig translates the settings of a node's programs for its membership. An observer has no name.
-func MemberConfig(cfg *process.Config, registers bool) (member.Config, error) {
+// memberConfig translates the settings of a node's programs for its membership. An observer has no name.
+func memberConfig(cfg *process.Config, registers bool) (member.Config, error) {
 	out := member.Default()
 	out.Grace, out.Vnodes, out.Clock = cfg.Ring.Grace.D(), cfg.Ring.Vnodes, member.BootClock
 	var err error

@@ -18,7 +18,7 @@ import (
 )
 
 // Handler is the logic of one stage. It may be called by many goroutines at once. An error brings the event back later,
-// unless it is marked by crawl.Permanent; crawl.ErrDiscarded lets go of it, ErrHandled ends it. Where a page goes no
+// unless it is marked by crawl.Permanent; crawl.ErrDiscarded drops it, ErrHandled ends it. Where a page goes no
 // further the runner tells the DUE that it has no links.
 type Handler[In crawl.Event] interface {
 	Handle(ctx context.Context, in In) ([]crawl.Event, error)

@@ -77,7 +77,7 @@ func (m *Manager) prepare(ctx context.Context, actor, id string, o Overrides,
 		return nil, nil, Event{}, &Invalid{faultsOf("", err)}
 	}
 	x := &Execution{Workflow: w.ID, Slug: w.Slug, Version: o.Version, State: Pending, Desired: Run, Cause: c, Attempt: 1,
-		Epoch: 1, Labels: labelsOf(o.Labels), Created: m.now(), Account: AccountOf(ctx)}
+		Epoch: 1, Labels: labelsOf(o.Labels), Created: m.now(), Account: accountOf(ctx)}
 	if err := m.bound(ctx, x); err != nil {
 		return nil, nil, Event{}, err
 	}

@@ -128,8 +128,8 @@ func WithAccount(ctx context.Context, account string) context.Context {
 	return context.WithValue(ctx, accountKey{}, account)
 }
 
-// AccountOf is what WithAccount said.
-func AccountOf(ctx context.Context) string {
+// accountOf is what WithAccount said.
+func accountOf(ctx context.Context) string {
 	account, _ := ctx.Value(accountKey{}).(string)
 	return account
 }
@@ -176,7 +176,7 @@ func (m *Manager) mayStart(ctx context.Context, x *Execution) error {
 // permit refuses a definition that the account of the context may not write. before is the version that it changes;
 // nil: none.
 func (m *Manager) permit(ctx context.Context, next *crawl.Job, before *Version) error {
-	q, err := m.quotaOf(ctx, AccountOf(ctx))
+	q, err := m.quotaOf(ctx, accountOf(ctx))
 	if err != nil || q == nil {
 		return err
 	}

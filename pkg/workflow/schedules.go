@@ -128,7 +128,7 @@ func (m *Manager) AddSchedule(ctx context.Context, actor, of, name string, r Sch
 	}
 	s := &Schedule{ID: ScheduleID("sc_" + ulid(m.now())), Workflow: w.ID, Slug: w.Slug, Name: name, Rule: r,
 		Created: m.now(),
-		Account: AccountOf(ctx)}
+		Account: accountOf(ctx)}
 	t, err := s.checked()
 	if err != nil {
 		return nil, err

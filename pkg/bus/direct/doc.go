@@ -1,9 +1,10 @@
 // Package direct is the bus of a node whose stages all run in one process, over a broker.
 //
 // It hands events from stage to stage in memory. The broker has roots only: leases (fetch), batches of links (due) and
-// renders, which are published and confirmed as ever (crawl.Topic.Root). What grows from a root is its tree, and the
-// root is acknowledged when the whole tree has come to its end. If the process dies, the broker delivers the root
-// again, marked, and its tree grows again with the same ids: the promise of membus, with the broker for its journal.
+// renders, which are published and confirmed as between programs (crawl.Topic.Root). What grows from a root is its
+// tree, and the root is acknowledged when the whole tree has come to its end. If the process dies, the broker delivers
+// the root again, marked, and its tree grows again with the same ids: the promise of membus, with the broker for its
+// journal.
 //
 // A part of a tree is at its end when
 //

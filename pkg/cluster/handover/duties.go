@@ -75,7 +75,7 @@ func (t *Ownership) look(ctx context.Context, f Frontier) (busy bool, err error)
 		errors.Join(t.handOver(ctx, f, hand), t.takeOver(ctx, f, table, regain), t.takeBack(ctx, f))
 }
 
-// handOver lets go of virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.
+// handOver gives up the virtual nodes of which nothing is in flight. The frontier leases nothing of them since update.
 func (t *Ownership) handOver(ctx context.Context, f Frontier, hand []ring.Vnode) error {
 	busy := f.InFlight()
 	var parts []ring.Part

@@ -45,7 +45,7 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("zookeeper server %q: want host:port", s))
 		}
 	}
-	if err := CheckRoot(c.Root); err != nil {
+	if err := checkRoot(c.Root); err != nil {
 		errs = append(errs, err)
 	}
 	if err := ring.CheckName(c.Ring); err != nil {
@@ -60,8 +60,8 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// CheckRoot reports whether root is / or an absolute path whose parts are names.
-func CheckRoot(root string) error {
+// checkRoot reports whether root is / or an absolute path whose parts are names.
+func checkRoot(root string) error {
 	if root == "/" {
 		return nil
 	}

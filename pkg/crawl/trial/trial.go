@@ -13,9 +13,6 @@ import (
 // ErrBusy says that as many dry runs are under way as may be at once.
 var ErrBusy = errors.New("as many dry runs as may be are under way: try again in a moment")
 
-// ErrNotHere says that what was asked for cannot be tried here; its text says why.
-var ErrNotHere = errors.New("it cannot be tried")
-
 // Trial is what became of one URL, in the order of its story. A part that was not come to is nil.
 type Trial struct {
 	Given   string     `json:"given"`

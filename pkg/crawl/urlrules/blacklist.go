@@ -18,9 +18,9 @@ type Blacklist struct {
 	prefixes []string
 }
 
-// ReadBlacklist reads a file with one host, domain or URL prefix a line. Empty lines and what follows a # are left
+// readBlacklist reads a file with one host, domain or URL prefix a line. Empty lines and what follows a # are left
 // out. A domain covers its subdomains.
-func ReadBlacklist(path string) (*Blacklist, error) {
+func readBlacklist(path string) (*Blacklist, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("blacklist: %w", err)
@@ -33,7 +33,7 @@ func ReadBlacklist(path string) (*Blacklist, error) {
 	return b, nil
 }
 
-// BlacklistLines reads a file as ReadBlacklist does and returns its entries as they are written, for
+// BlacklistLines reads a file as readBlacklist does and returns its entries as they are written, for
 // crawl.Job.BlacklistEntries.
 func BlacklistLines(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func blacklistOf(job *crawl.Job) (*Blacklist, error) {
 		}
 		return b, nil
 	case job.Blacklist != "":
-		return ReadBlacklist(job.Blacklist)
+		return readBlacklist(job.Blacklist)
 	}
 	return nil, nil
 }

@@ -20,7 +20,7 @@ type Client interface {
 	// has no answer, and knows only whether and when the host was contacted. An error that is a [Fault] says itself what
 	// it means for the URL.
 	Do(ctx context.Context, r Request) (Exchange, error)
-	// Close lets go of what no request uses.
+	// Close closes the connections that no request uses.
 	Close()
 }
 

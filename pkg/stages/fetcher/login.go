@@ -34,7 +34,7 @@ type lack struct {
 
 // Bounds of log-ins.
 const (
-	failureRest  = time.Hour // until a log-in that did not come about is tried again
+	failureRest  = time.Hour // until a log-in that failed is tried again
 	maxFruitless = 5         // log-ins one after the other without a page that shows the check
 	// after the death of a fetcher that was logging in another may begin; renewed meanwhile
 	holdFor      = 15 * time.Second
@@ -76,7 +76,7 @@ func (l *logins) gate(ctx context.Context, job *crawl.Job, f *crawl.Fetch,
 
 func inSession(s *crawl.LoginState) bool { return s.Number > 0 && !s.Out }
 
-// givenUp reports whether a log-in that did not come about is not to be tried again yet: a wrong password would be sent
+// givenUp reports whether a log-in that failed is not to be tried again yet: a wrong password would be sent
 // with each page. Another revision of the job may have another one, and so may another run of it.
 func (l *logins) givenUp(job *crawl.Job, s *crawl.LoginState) bool {
 	if s.Failure == "" || s.Epoch != crawl.EpochOf(job.Epoch) || time.Since(s.FailedAt) > failureRest {

@@ -13,7 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// loginError is why a log-in did not come about though the site answered: to try again at once would not help.
+// loginError is why a log-in failed though the site answered: to try again at once would not help.
 type loginError string
 
 // Error implements error.

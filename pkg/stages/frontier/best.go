@@ -90,7 +90,7 @@ func (b *best) hold(h *host, now time.Time) {
 	}
 }
 
-// releaseAll lets go of all hosts that wait.
+// releaseAll releases all hosts that wait.
 func (b *best) releaseAll() {
 	for _, h := range b.hosts {
 		h.outdone = false

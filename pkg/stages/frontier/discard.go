@@ -11,7 +11,7 @@ import (
 // meanwhile. Tasks of a former life are known by their epoch: they are dropped where they come to hand. The lease of
 // one frees its host and moves its clocks as any other, and nothing is recorded.
 
-// Discard lets go of a job that was deleted.
+// Discard forgets a job that was deleted.
 func (f *Frontier) Discard(id crawl.JobID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -183,7 +183,7 @@ func (js *jobState) unblock() *host {
 	return h
 }
 
-// unblockAll lets go of all hosts that are blocked.
+// unblockAll releases all hosts that wait for the job: for its budget, its pace or better pages.
 func (js *jobState) unblockAll() {
 	for _, h := range js.blocked {
 		h.blocked = false

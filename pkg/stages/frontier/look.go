@@ -110,7 +110,7 @@ func (l *Look) End() {
 	l.f.looks.now.CompareAndSwap(l, nil)
 }
 
-// wake lets go on who waits for room.
+// wake wakes those that wait for room.
 func (l *Look) wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -129,7 +129,7 @@ func (p *pace) hold(h *host) {
 // revised begins to reckon anew, for a revision of the job.
 func (p *pace) revised() { p.earned, p.next = time.Time{}, time.Time{} }
 
-// releaseAll lets go of all hosts that wait.
+// releaseAll releases all hosts that wait.
 func (p *pace) releaseAll() {
 	for _, h := range p.hosts {
 		h.paced = false

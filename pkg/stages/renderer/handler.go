@@ -141,7 +141,7 @@ func (h *Handler) handle(ctx context.Context, job *crawl.Job, e *crawl.Render) (
 	}
 	s := newServer(h, job, e)
 	s.last = !fetches
-	if e.Round == 0 && fetches { // its scripts are needed at any rate
+	if e.Round == 0 && fetches { // its scripts are needed in any case
 		if err := s.wantScripts(ctx, html); err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func (r *contentReader) half(kind byte, job jobNum, half uint32, found *candidat
 	return r.wrap(r.it.Error())
 }
 
-// close lets go of the iterator. The next question opens another, which sees what was written since.
+// close closes the iterator. The next question opens another, which sees what was written since.
 func (r *contentReader) close() error {
 	if r.it.Iterator == nil {
 		return nil

@@ -278,7 +278,7 @@ func (s *Store) Sync() error {
 	return s.fs.syncAll()
 }
 
-// Close finishes what waits, syncs and lets go of the directory. Nothing of the store may be used after.
+// Close finishes what waits, syncs and unlocks the directory. Nothing of the store may be used after.
 func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.stop)
