@@ -69,6 +69,10 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
 			"robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
 		return false, rec, nil
+	case rec.State == crawl.RobotsDisallowAll && rec.Job != job.Network.Way(task.URL):
+		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
+			"robots.txt could not be had by the way of another job, or of an earlier revision; it is asked for again"}.apply(out)
+		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll:
 		h.unavailable(ctx, job, task).apply(out)
 		return false, rec, nil
@@ -263,15 +267,14 @@ func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl
 
 // rulesOf names the rules that a KindRobots task fetches: see crawl.Job.RulesOf. A revision of the job may ask another
 // server than the one that the task was made for.
-func rulesOf(job *crawl.Job, task *crawl.Task) string {
-	if task.For == "" {
-		return job.RulesOf(task.URL)
+func rulesOf(job *crawl.Job, task *crawl.Task) string { return job.RulesOf(ruled(task)) }
+
+// ruled is a URL of the origin whose rules a KindRobots task fetches, which may be redirected to another.
+func ruled(task *crawl.Task) weburl.URL {
+	if u, err := weburl.Parse(crawl.OriginOf(task.For)); err == nil {
+		return u
 	}
-	u, err := weburl.Parse(crawl.OriginOf(task.For))
-	if err != nil {
-		return task.For
-	}
-	return job.RulesOf(u)
+	return task.URL
 }
 
 // robotsRecord stores what an answer says.
@@ -329,7 +332,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		rest = robotsUnverified
 	}
 	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status,
-		FetchedAt: now, Expires: now.Add(rest)}
+		FetchedAt: now, Expires: now.Add(rest), Job: a.job.Network.Way(ruled(a.task))}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}
