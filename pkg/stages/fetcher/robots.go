@@ -61,20 +61,8 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 	case !found:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, rec, nil
-	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
-			"robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
-		return false, rec, nil
-	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && unverified(&rec):
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
-			"robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
-		return false, rec, nil
-	case rec.State == crawl.RobotsDisallowAll && rec.Job != job.Network.Way(task.URL):
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
-			"robots.txt could not be had by the way of another job, or of an earlier revision; it is asked for again"}.apply(out)
-		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll:
-		h.unavailable(ctx, job, task).apply(out)
+		h.withoutRules(ctx, job, task, &rec).apply(out)
 		return false, rec, nil
 	}
 	// asked of this job's agent only
@@ -91,6 +79,23 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 		return false, rec, nil
 	}
 	return true, rec, nil
+}
+
+// withoutRules says what becomes of a page whose robots.txt could not be had. What another job, or an earlier revision,
+// could not have is asked for again where this one may.
+func (h *Handler) withoutRules(ctx context.Context, job *crawl.Job, task *crawl.Task, rec *crawl.Robots) Fault {
+	again := Fault{Verdict: crawl.VerdictRetry, Reason: crawl.ReasonRobots}
+	switch {
+	case h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		again.Detail = "robots.txt was refused to a job that may not reach private addresses; it is asked for again"
+	case job.Network.Insecure && unverified(rec):
+		again.Detail = "robots.txt was refused to a job that wants valid certificates; it is asked for again"
+	case rec.Job != job.Network.Way(task.URL):
+		again.Detail = "robots.txt could not be had by the way of another job or of an earlier revision; it is asked for again"
+	default:
+		return h.unavailable(ctx, job, task)
+	}
+	return again
 }
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. If the whole host is unreachable, that
