@@ -320,7 +320,9 @@ type Robots struct {
 	Body      []byte      `cbor:"4,keyasint,omitempty"`
 	FetchedAt time.Time   `cbor:"5,keyasint"`
 	Expires   time.Time   `cbor:"6,keyasint"`
-	Job       string      `cbor:"7,keyasint,omitempty"` // that asked for it; empty: an earlier build stored it
+	// the job that asked for it; empty: an earlier build stored it. Of one that could not be had it is the way by which
+	// it was asked for: see Network.Way
+	Job string `cbor:"7,keyasint,omitempty"`
 }
 
 // RobotsStore keeps robots.txt files, over all jobs.

@@ -38,7 +38,7 @@ func (h *Handler) tryHost(ctx context.Context, job *crawl.Job, d *crawl.Document
 	if h.st.Trials == nil || !job.JudgesHosts() || t.Kind != crawl.KindPage || !d.Relevance.Known() {
 		return nil
 	}
-	key := string(job.ID) + " " + t.URL.HostKey()
+	key := fmt.Sprint(job.ID, " ", crawl.EpochOf(job.First), " ", t.URL.HostKey()) // a job that began anew judges anew
 	if h.judged.has(key) {
 		return nil
 	}

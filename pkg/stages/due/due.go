@@ -189,8 +189,10 @@ func deliveryOf(ctx context.Context, c *crawl.Claim) pipeline.Delivery {
 	return d
 }
 
-// saltOf sets the marks of a job apart from those of others.
-func saltOf(job *crawl.Job) uint64 { return xxh3.HashString(string(job.ID)) }
+// saltOf sets the marks of a job apart from those of others, and of one of its id that was deleted.
+func saltOf(job *crawl.Job) uint64 {
+	return xxh3.HashStringSeed(string(job.ID), uint64(crawl.EpochOf(job.First)))
+}
 
 // claim returns the tasks that are to be queued.
 func (h *Handler) claim(ctx context.Context, job *crawl.Job, d pipeline.Delivery,

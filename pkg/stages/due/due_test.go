@@ -277,3 +277,21 @@ func TestNoExclusionGoesUnlogged(t *testing.T) {
 		t.Errorf("%d lines, want 1", len(m.lines))
 	}
 }
+
+// A job that was deleted and began anew finds again what its former life found: what is remembered of that one says
+// nothing.
+func TestTheNextLifeOfAJobFindsAllAnew(t *testing.T) {
+	m, first := newMemory(), aJob()
+	jobs := crawl.StaticJobs{first.ID: first}
+	h := due.New(due.Deps{URLs: m, Ledger: m, Budgets: m, Attempts: m, Jobs: jobs})
+	c := claim(t, "http://a.test/", "http://a.test/1")
+	want := handle(t, h, "seeds", false, c)
+	next := aJob()
+	next.Epoch, next.First = 3, 3
+	jobs[first.ID] = next
+	clear(m.claims)
+	c.Epoch = 3
+	if got := handle(t, h, "the seeds of the next life", false, c); len(got) != 2 || !slices.Equal(got, want) {
+		t.Errorf("fresh %v, want %v", got, want)
+	}
+}

@@ -61,16 +61,8 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 	case !found:
 		Fault{crawl.VerdictRetry, crawl.ReasonRobots, "robots.txt not known yet"}.apply(out)
 		return false, rec, nil
-	case rec.State == crawl.RobotsDisallowAll && h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
-			"robots.txt was refused to a job that may not reach private addresses; it is asked for again"}.apply(out)
-		return false, rec, nil
-	case rec.State == crawl.RobotsDisallowAll && job.Network.Insecure && unverified(&rec):
-		Fault{crawl.VerdictRetry, crawl.ReasonRobots,
-			"robots.txt was refused to a job that wants valid certificates; it is asked for again"}.apply(out)
-		return false, rec, nil
 	case rec.State == crawl.RobotsDisallowAll:
-		h.unavailable(ctx, job, task).apply(out)
+		h.withoutRules(ctx, job, task, &rec).apply(out)
 		return false, rec, nil
 	}
 	// asked of this job's agent only
@@ -87,6 +79,23 @@ func (h *Handler) permittedBy(ctx context.Context, job *crawl.Job, task *crawl.T
 		return false, rec, nil
 	}
 	return true, rec, nil
+}
+
+// withoutRules says what becomes of a page whose robots.txt could not be had. What another job, or an earlier revision,
+// could not have is asked for again where this one may.
+func (h *Handler) withoutRules(ctx context.Context, job *crawl.Job, task *crawl.Task, rec *crawl.Robots) Fault {
+	again := Fault{Verdict: crawl.VerdictRetry, Reason: crawl.ReasonRobots}
+	switch {
+	case h.private(job) && rec.Expires.Sub(rec.FetchedAt) <= robotsRefused:
+		again.Detail = "robots.txt was refused to a job that may not reach private addresses; it is asked for again"
+	case job.Network.Insecure && unverified(rec):
+		again.Detail = "robots.txt was refused to a job that wants valid certificates; it is asked for again"
+	case rec.Job != job.Network.Way(task.URL):
+		again.Detail = "robots.txt could not be had by the way of another job or of an earlier revision; it is asked for again"
+	default:
+		return h.unavailable(ctx, job, task)
+	}
+	return again
 }
 
 // unavailable says why a page is not fetched whose robots.txt could not be had. If the whole host is unreachable, that
@@ -264,15 +273,14 @@ func StoredSitemaps(job *crawl.Job, task *crawl.Task, rec *crawl.Robots) []crawl
 
 // rulesOf names the rules that a KindRobots task fetches: see crawl.Job.RulesOf. A revision of the job may ask another
 // server than the one that the task was made for.
-func rulesOf(job *crawl.Job, task *crawl.Task) string {
-	if task.For == "" {
-		return job.RulesOf(task.URL)
+func rulesOf(job *crawl.Job, task *crawl.Task) string { return job.RulesOf(ruled(task)) }
+
+// ruled is a URL of the origin whose rules a KindRobots task fetches, which may be redirected to another.
+func ruled(task *crawl.Task) weburl.URL {
+	if u, err := weburl.Parse(crawl.OriginOf(task.For)); err == nil {
+		return u
 	}
-	u, err := weburl.Parse(crawl.OriginOf(task.For))
-	if err != nil {
-		return task.For
-	}
-	return job.RulesOf(u)
+	return task.URL
 }
 
 // robotsRecord stores what an answer says.
@@ -330,7 +338,7 @@ func (h *Handler) noRobots(ctx context.Context, a *attempt) error {
 		rest = robotsUnverified
 	}
 	rec := crawl.Robots{Origin: rulesOf(a.job, a.task), State: crawl.RobotsDisallowAll, Status: a.out.Status,
-		FetchedAt: now, Expires: now.Add(rest)}
+		FetchedAt: now, Expires: now.Add(rest), Job: a.job.Network.Way(ruled(a.task))}
 	if err := h.deps.Robots.Put(ctx, rec, a.job.RobotsAgent()); err != nil {
 		return err
 	}

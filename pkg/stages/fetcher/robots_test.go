@@ -307,3 +307,16 @@ func TestRulesOfANamedServerAreThatJobsAlone(t *testing.T) {
 	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "everybody" }).want(t, crawl.VerdictRetry, crawl.ReasonRobots)
 	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "named" }).want(t, crawl.VerdictBlocked, crawl.ReasonRobots)
 }
+
+// That robots.txt could not be had by one way (IPv6, no proxy) says nothing to a job that goes another.
+func TestRobotsTxtThatFailedByOneWayIsAskedForByAnother(t *testing.T) {
+	url := "http://127.0.0.1:9" // nobody listens
+	one, other := crawl.DefaultJob(), crawl.DefaultJob()
+	one.ID, one.AllowPrivate, one.Retry.Max, one.Network.IP = "one", true, 0, "4"
+	other.ID, other.AllowPrivate = "other", true
+	b := newBench(t, func(_ *Config, d *Deps, _ *crawl.Job) { d.Jobs = crawl.StaticJobs{"one": &one, "other": &other} })
+	b.get(url+"/robots.txt", func(f *crawl.Fetch) { asRobots(f); f.Task.Job = "one" }).
+		want(t, crawl.VerdictFailed, crawl.ReasonConnect)
+	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "one" }).want(t, crawl.VerdictBlocked, crawl.ReasonRobotsDown)
+	b.get(url+"/page", func(f *crawl.Fetch) { f.Task.Job = "other" }).want(t, crawl.VerdictRetry, crawl.ReasonRobots)
+}

@@ -20,8 +20,9 @@ type tried struct {
 }
 
 type triedKey struct {
-	job  crawl.JobID
-	host string
+	job   crawl.JobID
+	first uint32 // revision of its life: a job that was deleted and began anew judges anew
+	host  string
 }
 
 func newTried(jobs crawl.Jobs) tried {
@@ -47,7 +48,7 @@ func (dp *dispatcher) tryHost(ctx context.Context, job *crawl.Job, task *crawl.T
 	if err != nil || seeds[host] {
 		return nil, err
 	}
-	key := triedKey{job.ID, host}
+	key := triedKey{job.ID, crawl.EpochOf(job.First), host}
 	t, known := dp.tried.verdicts[key]
 	if !known {
 		if t, err = dp.deps.Trials.Trial(ctx, job.ID, host); err != nil {
