@@ -90,10 +90,12 @@ type reader struct {
 	noscript         bool
 	hashBang         bool
 	writes, asks     bool // an inline script writes to the document, or asks a server
+	leads            bool // an inline script puts another address in the place of the page's
 	hollow           bool // an element with an id, made to hold a list or a view, is empty
 	mountEmpty       bool
 	state            bool // the page carries the data that it shows
 	text             int  // octets of text outside of what is not shown
+	missing          bool // it says, or its title does, that it was not found
 
 	open element // the mount or hollow element that is open
 }
@@ -116,15 +118,15 @@ func (e *element) is(s *htmlscan.Scanner) bool {
 func (r *reader) read(body []byte) {
 	var s htmlscan.Scanner
 	s.Reset(body)
-	var inScript, inNoscript, unshown bool
+	var inScript, inNoscript, inStyle, inTitle bool
 	for {
 		switch s.Next() {
 		case htmlscan.End:
 			return
 		case htmlscan.Text:
 			text, _ := s.Text()
-			if !inScript && !inNoscript && !unshown {
-				r.text += len(bytes.TrimSpace(text))
+			if !inScript && !inNoscript && !inStyle {
+				r.words(text, inTitle)
 			}
 			switch {
 			case inScript:
@@ -136,14 +138,14 @@ func (r *reader) read(body []byte) {
 			}
 		case htmlscan.StartTag:
 			tag := s.Tag()
-			inScript, unshown = tag == htmlscan.Script, tag == htmlscan.Style || tag == htmlscan.Title
+			inScript, inStyle, inTitle = tag == htmlscan.Script, tag == htmlscan.Style, tag == htmlscan.Title
 			inNoscript = tag == htmlscan.Noscript || inNoscript && tag != htmlscan.Body
 			if inNoscript && tag == htmlscan.Meta && attr(&s, "http-equiv") == "refresh" {
 				r.noscript = true
 			}
 			r.start(&s)
 		case htmlscan.EndTag:
-			inScript, unshown = false, false
+			inScript, inStyle, inTitle = false, false, false
 			inNoscript = inNoscript && s.Tag() != htmlscan.Noscript
 			r.end(&s)
 		}
@@ -227,6 +229,7 @@ func (r *reader) inline(text []byte) {
 		`"href"`)
 	r.asks = r.asks || contains(text, "fetch(", "XMLHttpRequest", "import(", "axios", "$.get", "location.hash", "$.ajax",
 		"EventSource(")
+	r.leads = r.leads || contains(text, "location") && contains(text, ".replace(")
 	r.framework = r.framework || contains(text, "ReactDOM", "createApp(", "createRoot(", "Vue(", "new Ractive", "m.mount(",
 		"angular.module", "Backbone.", "ko.applyBindings", "customElements.define", "htmx.", "Alpine.")
 }

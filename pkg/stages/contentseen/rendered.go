@@ -18,7 +18,7 @@ import (
 func (h *Handler) rendered(ctx context.Context, job *crawl.Job, d *crawl.Document) ([]crawl.Event, error) {
 	p := &d.Page
 	if p.Status == crawl.ShellStatus && isMissing(d) {
-		d.Unkept, d.Links, d.Beyond = crawl.ReasonMissing, nil, crawl.Beyond{}
+		d.Unkept, d.Links, d.Beyond = crawl.ReasonMissing, ledOn(d), crawl.Beyond{}
 	}
 	fresh := linksGained(d.Links, p.Rendered.Before.Links)
 	part := &crawl.RenderedPart{Digest: p.Rendered.Digest, At: p.Rendered.At, Wall: p.Rendered.Wall, CPU: p.Rendered.CPU,

@@ -69,6 +69,15 @@ func isMissing(d *crawl.Document) bool {
 	return text == "" || d.NoIndex || saysMissing(d.Title) || len(text) < shortNotice && saysMissing(text)
 }
 
+// ledOn is where a page without a word leads: its script goes to the application, with the address in its query. Links
+// of any other page that is not found are those of all pages.
+func ledOn(d *crawl.Document) []crawl.Link {
+	if len(d.Links) == 1 && !d.NoIndex && strings.TrimSpace(d.Text) == "" {
+		return d.Links
+	}
+	return nil
+}
+
 // saysMissing reports whether a text has words of pages that are not found.
 func saysMissing(text string) bool {
 	text = strings.ToLower(text)

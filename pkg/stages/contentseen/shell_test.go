@@ -37,7 +37,7 @@ func TestRendersOfShellsThatAreNotFound(t *testing.T) {
 			log: "links +1, text +15 B, "},
 		"a long one": {text: strings.Repeat("Error 404 came up in the log. ", 90), did: []string{"claim", "put"}, links: 1,
 			log: "links +1, text +2700 B"},
-		"nothing":      {text: " ", log: "links +0, missing, so that the page has no record, "},
+		"leads on":     {text: " ", links: 1, log: "links +1, missing, so that the page has no record, "},
 		"a notice":     {title: "Shop", text: "Seite nicht gefunden", log: "links +0, missing, "},
 		"by its title": {title: "404 | Shop", text: strings.Repeat("Our best offers. ", 200), log: "links +0, missing, "},
 		"noindex":      {text: "A chair of oak.", noindex: true, log: "links +0, noindex, so that the page has no record, "},

@@ -35,8 +35,8 @@ func addFields(h http.Header, t *crawl.Task) {
 	}
 }
 
-// addCookies adds the cookies that a page's scripts have set, as far as the job keeps cookies. Of those that servers and
-// the user set the jar knows better: a script may have had them from an answer of an hour ago.
+// addCookies adds the cookies that a page's scripts have set, as far as the job keeps cookies. Of those that servers
+// and the user set the jar knows better: a script may have had them from an answer of an hour ago.
 func addCookies(h http.Header, job *crawl.Job, t *crawl.Task) http.Header {
 	if t.Kind != crawl.KindResource || t.Fields == "" || !job.KeepsCookies() {
 		return h

@@ -105,7 +105,8 @@ func (a *attempt) heeded(contentType string) map[string][]string {
 	out := map[string][]string{}
 	for name, values := range a.answer.Header {
 		switch n := http.CanonicalHeaderKey(name); {
-		case n == "Set-Cookie" && a.job.KeepsCookies() && len(values) <= mostCookies, n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
+		case n == "Set-Cookie" && a.job.KeepsCookies() && len(values) <= mostCookies,
+			n == "Location", n == "Link", n == "X-Content-Type-Options", n == "Sourcemap", n == "Etag", n == "X-Total-Count",
 			n == "X-Robots-Tag", n == "Content-Disposition", strings.HasPrefix(n, "Access-Control-"),
 			strings.HasPrefix(n, "X-") && len(values) < 8 &&
 				n != "X-Frame-Options":

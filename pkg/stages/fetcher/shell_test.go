@@ -22,7 +22,13 @@ func TestShellsThatAreNotFound(t *testing.T) {
 		visit      int
 		want       crawl.Verdict
 	}{
-		"shell":           {mode: crawl.RenderAuto, want: crawl.VerdictDone},
+		"shell": {mode: crawl.RenderAuto, want: crawl.VerdictDone},
+		"leads on": {mode: crawl.RenderAuto, want: crawl.VerdictDone, body: `<title>x</title><script>
+			var l = window.location; l.replace(l.origin + "/?/" + l.pathname.slice(1))</script><body></body>`},
+		"says so": {mode: crawl.RenderAuto,
+			body: strings.Replace(emptyShell, "<title>Shop", "<title>Page Not Found | Shop", 1)},
+		"counts its visitors": {mode: crawl.RenderAuto,
+			body: `<h1>Gone</h1><script>var p = location.pathname.replace(/x/, "")</script>`},
 		"not rendered":    {mode: crawl.RenderNever},
 		"gone for good":   {mode: crawl.RenderAuto, status: http.StatusGone},
 		"visited again":   {mode: crawl.RenderAuto, visit: 1},

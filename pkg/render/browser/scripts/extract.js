@@ -1,10 +1,10 @@
-// What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href of
-// a and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the
-// like, the attribute onclick with a plain address, menus that go where one chooses, and forms that ask by GET without a
-// field to fill in, also by a button of theirs (formaction). It runs in a world of its own, in which nothing is as the
-// page may have changed it. Only names in the page reach into it, as a field named getAttribute does in its form: so
-// nothing of forms and documents is asked for by its name. Links that say nofollow are a list of their own, and so are
-// those of a document that says so, to all or to the agent, unless all are wanted.
+// What a document has become: itself with its open shadow roots, where that is wanted, and its links. Those are href
+// of a and area, also in SVG; and where scripts lead on a click whose target stands in the element: data-href and the
+// like, the attribute onclick with a plain address, menus that go where one chooses, and forms that ask by GET without
+// a field to fill in, also by a button of theirs (formaction). It runs in a world of its own, in which nothing is as
+// the page may have changed it. Only names in the page reach into it, as a field named getAttribute does in its form:
+// so nothing of forms and documents is asked for by its name. Links that say nofollow are a list of their own, and so
+// are those of a document that says so, to all or to the agent, unless all are wanted.
 (({max, all, agent}) => {
   const getter = (of, name) => { const {get} = Object.getOwnPropertyDescriptor(of.prototype, name); return el => get.call(el) };
   const base = getter(Node, "baseURI")(document), rootElement = getter(Document, "documentElement")(document), body = getter(Document, "body")(document);
