@@ -22,6 +22,7 @@ type Handler struct {
 	identities *crawl.PerRevision[*identity]
 	logins     *logins
 	told       told
+	bombed     oldHosts // those that refused their own cookies as too many
 }
 
 var _ pipeline.Handler[*crawl.Fetch] = (*Handler)(nil)

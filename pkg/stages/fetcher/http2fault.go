@@ -70,7 +70,8 @@ func needsHTTP1(err error) bool {
 // maxOldHosts bounds the memory of oldHosts.
 const maxOldHosts = 10_000
 
-// oldHosts are those that are asked in HTTP/1.1, by host and port. Whoever is forgotten is found anew.
+// oldHosts are those that are asked in HTTP/1.1, or in another way of their own, by host and port. Whoever is forgotten
+// is found anew.
 type oldHosts struct {
 	mu    sync.Mutex
 	hosts map[string]bool
@@ -84,9 +85,12 @@ func (o *oldHosts) has(host string) bool {
 
 // learn notes a host by what its answer failed with.
 func (o *oldHosts) learn(host string, err error) {
-	if err == nil || !needsHTTP1(err) {
-		return
+	if err != nil && needsHTTP1(err) {
+		o.note(host)
 	}
+}
+
+func (o *oldHosts) note(host string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.hosts == nil || len(o.hosts) >= maxOldHosts {

@@ -76,7 +76,14 @@ func (h *Handler) keepCookies(ctx context.Context, job *crawl.Job, u weburl.URL,
 	}
 	p, now := placeOf(u), time.Now()
 	_, err = h.jars.update(ctx, job, u.Hostname(), func(jar *crawl.Jar) bool {
-		jar.Cookies, changed = cookies.SetAll(jar.Cookies, lines, &p, now, keep)
+		var next []cookies.Cookie
+		next, changed = cookies.SetAll(jar.Cookies, lines, &p, now, keep)
+		if changed && h.bombed.has(u.HostKey()) && len(cookies.Header(next, &p, now)) >= manyCookies {
+			changed = false // the next page would be refused again
+		}
+		if changed {
+			jar.Cookies = next
+		}
 		return changed
 	})
 	return changed, err
@@ -108,6 +115,7 @@ func (h *Handler) forgetCookies(ctx context.Context, a *attempt) (forgot bool, e
 		return forgot
 	})
 	if forgot {
+		h.bombed.note(a.task.URL.HostKey())
 		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
 		a.out.Detail = fmt.Sprintf("the server answered %d to all the cookies that it set: they are forgotten, and it is "+
 			"asked again without them", a.out.Status)
