@@ -129,6 +129,7 @@ func (p *parser) step() error {
 	if minus {
 		p.rest = p.rest[1:]
 	}
+	p.rest = lowerField(p.rest)
 	if rest, ok := strings.CutPrefix(p.rest, lang+":"); ok {
 		p.rest = rest
 		return p.language(minus)
@@ -173,6 +174,16 @@ func (p *parser) brackets(not bool) error {
 		return fault("OR joins words and phrases, and no brackets with several words")
 	}
 	return nil
+}
+
+// lowerField writes a field's name in small letters: phones begin what is typed with a capital.
+func lowerField(rest string) string {
+	name, _, ok := strings.Cut(rest, ":")
+	names := []Field{Title, Text, URL, site, lang}
+	if lower := strings.ToLower(name); ok && slices.Contains(names, Field(lower)) {
+		return lower + rest[len(name):]
+	}
+	return rest
 }
 
 // language reads the code behind lang:.

@@ -78,12 +78,14 @@ func TestParse(t *testing.T) {
 		"foo-bar - baz & x":  {`"foo bar" AND "baz" AND "x"`, `('foo' <-> 'bar') & ('baz') & ('x')`},
 		"http://a.test:80/x 12:30": {`"http a test 80 x" AND "12 30"`,
 			`('http' <-> 'a' <-> 'test' <-> '80' <-> 'x') & ('12' <-> '30')`},
-		"std::string C++":           {`"std string" AND "c"`, `('std' <-> 'string') & ('c')`},
-		"site:Example.org a":        {`url : "example org" AND "a"`, `('example':B <-> 'org':B) & ('a')`},
-		"a -site:b.test/x lang:de":  {`("a") NOT url : "b test x"`, `('a') & !('b':B <-> 'test':B <-> 'x':B)`},
-		"東京":                        {`"東 京"`, `('東' <-> '京')`},
-		`a"b c"d`:                   {`"a" AND "b c" AND "d"`, `('a') & ('b' <-> 'c') & ('d')`},
-		"'; DROP TABLE x; -- NEAR(": {`"drop" AND "table" AND "x" AND "near"`, `('drop') & ('table') & ('x') & ('near')`},
+		"std::string C++":              {`"std string" AND "c"`, `('std' <-> 'string') & ('c')`},
+		"site:Example.org a":           {`url : "example org" AND "a"`, `('example':B <-> 'org':B) & ('a')`},
+		"a -site:b.test/x lang:de":     {`("a") NOT url : "b test x"`, `('a') & !('b':B <-> 'test':B <-> 'x':B)`},
+		"Site:b.test -TITLE:x Lang:de": {`(url : "b test") NOT title : "x"`, `('b':B <-> 'test':B) & !('x':A)`},
+		"Note:x":                       {`"note x"`, `('note' <-> 'x')`},
+		"東京":                           {`"東 京"`, `('東' <-> '京')`},
+		`a"b c"d`:                      {`"a" AND "b c" AND "d"`, `('a') & ('b' <-> 'c') & ('d')`},
+		"'; DROP TABLE x; -- NEAR(":    {`"drop" AND "table" AND "x" AND "near"`, `('drop') & ('table') & ('x') & ('near')`},
 	} {
 		q, err := Parse(query)
 		if err != nil {
