@@ -179,8 +179,8 @@ func (p *parser) brackets(not bool) error {
 // lowerField writes a field's name in small letters: phones begin what is typed with a capital.
 func lowerField(rest string) string {
 	name, _, ok := strings.Cut(rest, ":")
-	if lower := strings.ToLower(name); ok && slices.Contains([]string{string(Title), string(Text), string(URL), site, lang},
-		lower) {
+	names := []Field{Title, Text, URL, site, lang}
+	if lower := strings.ToLower(name); ok && slices.Contains(names, Field(lower)) {
 		return lower + rest[len(name):]
 	}
 	return rest
