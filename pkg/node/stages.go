@@ -163,7 +163,7 @@ func makeRenderer(n *Node) error {
 func makeURLFilter(n *Node) error {
 	rules, err := n.robotsRules()
 	if err == nil {
-		handle(n, crawl.TopicURLFilter, urlfilter.New(n.deps.Jobs, known{rules}))
+		handle(n, crawl.TopicURLFilter, urlfilter.New(n.deps.Jobs, rules))
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func (r *run) filter(ctx context.Context, links *crawl.Links, d *crawl.Document)
 		s.end(trial.Skipped, in, "the page says nofollow: none of its %d links is followed", len(links.Links))
 		return nil
 	}
-	events, err := urlfilter.New(r.jobs(), known{r.robots}).Handle(ctx, links)
+	events, err := urlfilter.New(r.jobs(), r.robots).Handle(ctx, links)
 	if err != nil {
 		return err
 	}

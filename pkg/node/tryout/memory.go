@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -121,18 +120,6 @@ func (m *memory) Note(_ context.Context, _ crawl.JobID, _ weburl.URL, reason str
 // Reasons implements crawl.Unkept.
 func (m *memory) Reasons(_ context.Context, _ crawl.JobID, keys ...weburl.Key) ([]string, error) {
 	return make([]string, len(keys)), nil
-}
-
-// known answers the URL filter from the robots.txt files that the trial has asked for.
-type known struct{ rules *robotscache.Cache }
-
-// Allowed implements urlfilter.Robots.
-func (k known) Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, found bool, err error) {
-	rules, rec, found, err := k.rules.Rules(ctx, job.RulesOf(u), job.RobotsAgent())
-	if err != nil || !found || rec.State == crawl.RobotsDisallowAll {
-		return false, false, err
-	}
-	return rules.Allowed(u.RequestURI()), true, nil
 }
 
 // Mark implements crawl.Pages.

@@ -34,17 +34,22 @@ func TestWhatIsKeptOfARender(t *testing.T) {
 		capture          crawl.Capture
 		picture          int
 		archived, picked int
+		truncated        string
 	}{
-		"both":                 {crawl.Capture("0123456789abcdef"), 10, 1, 1},
-		"no answer is there":   {nil, 10, 0, 1},
-		"too large a picture":  {crawl.Capture("0123456789abcdef"), 5 << 20, 1, 0},
-		"no picture was taken": {crawl.Capture("0123456789abcdef"), 0, 1, 0},
+		"both":                 {crawl.Capture("0123456789abcdef"), 10, 1, 1, ""},
+		"no answer is there":   {nil, 10, 0, 1, ""},
+		"too large a picture":  {crawl.Capture("0123456789abcdef"), 5 << 20, 1, 0, ""},
+		"no picture was taken": {crawl.Capture("0123456789abcdef"), 0, 1, 0, ""},
+		"cut at a limit":       {crawl.Capture("0123456789abcdef"), 0, 1, 0, "length"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, k := &stores{resources: map[string]crawl.Resource{}}, &kept{}
 			job := crawl.DefaultJob()
 			job.ID, job.Render.Mode, job.Render.Screenshot = "j", crawl.RenderAlways, true
 			b := &fake{result: render.Result{Verdict: render.Done, HTML: []byte("<p>made"), Screenshot: make([]byte, c.picture)}}
+			if c.truncated != "" {
+				b.result.Verdict, b.result.Cut = render.Limit, true
+			}
 			h := renderer.New(renderer.Deps{Jobs: crawl.StaticJobs{"j": &job}, Bodies: s, Resources: s, Renders: stats{s: s},
 				Attempts: s, Browser: b, Archive: k, Pictures: k, Log: slog.New(slog.DiscardHandler)})
 			e := event(t, "<p>fetched")
@@ -57,7 +62,7 @@ func TestWhatIsKeptOfARender(t *testing.T) {
 				t.Fatalf("%d archived, %d pictures; want %d and %d", len(k.exchanges), k.pictures, c.archived, c.picked)
 			}
 			if c.archived > 0 && (string(k.exchanges[0].Refers) != string(c.capture) ||
-				string(k.exchanges[0].Body) != "<p>made") {
+				string(k.exchanges[0].Body) != "<p>made" || k.exchanges[0].Truncated != c.truncated) {
 				t.Errorf("archived: %+v", k.exchanges[0])
 			}
 			if named := out[0].(*crawl.Page).Rendered.Screenshot != ""; named != (c.picked > 0) {

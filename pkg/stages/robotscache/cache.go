@@ -21,6 +21,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/lru"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/robots"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // Config bounds the cache.
@@ -100,6 +101,16 @@ func (c *Cache) File(ctx context.Context, origin string) (crawl.Robots, bool, er
 		return crawl.Robots{}, false, fmt.Errorf("read the robots.txt of %s from the store: %w", origin, err)
 	}
 	return r, found, nil
+}
+
+// Allowed reports whether the rules that a job obeys at a URL, as far as they are known, let it fetch that. A robots.txt
+// that cannot be had now is not known: it may be had when the URL's turn comes.
+func (c *Cache) Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, known bool, err error) {
+	rules, rec, known, err := c.Rules(ctx, job.RulesOf(u), job.RobotsAgent())
+	if err != nil || !known || rec.State == crawl.RobotsDisallowAll {
+		return false, false, err
+	}
+	return rules.Allowed(u.RequestURI()), true, nil
 }
 
 // Put stores r and remembers it, with the rules for an agent.

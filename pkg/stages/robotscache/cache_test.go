@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/robotscache"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // store counts reads; it is used by one goroutine at a time.
@@ -49,6 +50,26 @@ func setup(t *testing.T, cfg robotscache.Config, records ...crawl.Robots) (*robo
 		t.Fatal(err)
 	}
 	return c, s
+}
+
+// A file that is missing, or that cannot be had for now, forbids nothing: it is asked for at the URL's turn.
+func TestAllowedGoesByWhatIsKnown(t *testing.T) {
+	for state, want := range map[crawl.RobotsState][2]bool{
+		crawl.RobotsRules: {false, true}, crawl.RobotsAllowAll: {true, true}, crawl.RobotsDisallowAll: {false, false},
+	} {
+		c, _ := setup(t, robotscache.Default(), crawl.Robots{Origin: origin, State: state,
+			Body: []byte("User-agent: whirlpool\nDisallow: /no?\n"), Expires: time.Now().Add(time.Hour)})
+		for url, want := range map[string][2]bool{origin + "/no?x": want, "https://b.test/no?x": {false, false}} {
+			u, err := weburl.Parse(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			allowed, known, err := c.Allowed(t.Context(), &crawl.Job{UserAgent: agent}, u)
+			if err != nil || [2]bool{allowed, known} != want {
+				t.Errorf("state %v, %s: allowed %v, known %v, %v; want %v", state, url, allowed, known, err, want)
+			}
+		}
+	}
 }
 
 func TestStatesOfARobotsTxt(t *testing.T) {
