@@ -103,8 +103,8 @@ func (c *Cache) File(ctx context.Context, origin string) (crawl.Robots, bool, er
 	return r, found, nil
 }
 
-// Allowed reports whether the rules that a job obeys at a URL, as far as they are known, let it fetch that. A robots.txt
-// that cannot be had now is not known: it may be had when the URL's turn comes.
+// Allowed reports whether the rules that a job obeys at a URL, as far as they are known, let it fetch that. A
+// robots.txt that cannot be had now is not known: it may be had when the URL's turn comes.
 func (c *Cache) Allowed(ctx context.Context, job *crawl.Job, u weburl.URL) (allowed, known bool, err error) {
 	rules, rec, known, err := c.Rules(ctx, job.RulesOf(u), job.RobotsAgent())
 	if err != nil || !known || rec.State == crawl.RobotsDisallowAll {

@@ -3580,6 +3580,8 @@ export interface components {
             url?: string;
         };
         PageRendered: {
+            /** Format: date-time */
+            begun?: string;
             /** Format: int64 */
             cpu_ms?: number;
             detail?: string;
