@@ -214,14 +214,15 @@ func TestLinesOfThePageAreLinesOfTheText(t *testing.T) {
 
 func TestTextIsFolded(t *testing.T) {
 	for doc, want := range map[string]string{
-		"<p>a\n\t b<b>c</b> <i> d</i>&nbsp;&nbsp;e<br>f</p>g": "a bc d e\nf\ng",
-		"<pre>a\n  b</pre><ul><li>c<li>d</ul>":                "a\n  b\nc\nd",
-		"soft&shy;ly zero\u200Bwidth&#8203; wide\u3000space":  "softly zerowidth wide space",
-		"&lt;b&gt; &amp;amp; &copy &unknown; &":               "<b> &amp; © &unknown; &",
-		"<table><tr><td>a<td>b<tr><td>c</table>":              "a\nb\nc",
-		"a\x00b":                                              "ab",
-		"<p>One <svg class=i />two three</p><p>four":          "One two three\nfour",
-		"<ul><li><math/> <a href=/a>First</a></ul>":           "First",
+		"<p>a\n\t b<b>c</b> <i> d</i>&nbsp;&nbsp;e<br>f</p>g":                                                          "a bc d e\nf\ng",
+		"<pre>a\n  b</pre><ul><li>c<li>d</ul>":                                                                         "a\n  b\nc\nd",
+		"<p>می&zwnj;خواهم 👨\u200D👩 a&zwnj;&nbsp;&zwj;b&zwj;</p><p>&zwnj;c":                                             "می\u200cخواهم 👨\u200d👩 a b\nc",
+		"soft&shy;ly zero\u200Bwidth&#8203; wide\u3000space":                                                           "softly zerowidth wide space",
+		"&lt;b&gt; &amp;amp; &copy &unknown; &":                                                                        "<b> &amp; © &unknown; &",
+		"<table><tr><td>a<td>b<tr><td>c</table>":                                                                       "a\nb\nc",
+		"a\x00b":                                                                                                       "ab",
+		"<p>One <svg class=i />two three</p><p>four":                                                                   "One two three\nfour",
+		"<ul><li><math/> <a href=/a>First</a></ul>":                                                                    "First",
 		"<x-c><template shadowrootmode=open><p>in</p><slot></slot></template><p>slotted</p></x-c>":                     "in\nslotted",
 		"<x-c><template shadowroot=OPEN><p>in</p></template></x-c><x-d><template shadowrootmode=closed><p>too":         "in\ntoo",
 		"<x-c><template shadowrootmode=open><style>s</style><template>t</template><div hidden>h</div><p>in":            "in",

@@ -22,6 +22,7 @@ type textState struct {
 
 	className uint16 // of the start tag whose hints were read last
 	space     bool   // white space since the last word
+	joiner    rune   // U+200C or U+200D since the last character; 0: none
 	layout    []byte // that white space, where it is more than a space: line breaks, and all in pre
 	cjk       int32  // parts of words in scripts without spaces: lettersPerWord make one
 	inLink    bool
@@ -183,7 +184,11 @@ func (t *textState) emit(piece []byte) {
 		if t.inLink {
 			t.cur.linkWords++
 		}
-		t.space = false
+		t.space, t.joiner = false, 0
+	}
+	if t.joiner != 0 {
+		t.buf = utf8.AppendRune(t.buf, t.joiner)
+		t.joiner = 0
 	}
 	t.buf = append(t.buf, piece...)
 }
@@ -212,8 +217,11 @@ func (t *textState) wide(raw []byte) int {
 			t.lay([]byte{' '})
 		}
 		return n
-	case r == '\u00AD', r >= '\u200B' && r <= '\u200D', r == '\u2060', r == '\uFEFF':
-		return n // soft hyphens, joiners and byte order marks are not seen
+	case r == '\u00AD', r == '\u200B', r == '\u2060', r == '\uFEFF':
+		return n // soft hyphens, places to break and byte order marks are not seen
+	case r == '\u200C', r == '\u200D':
+		t.joiner = r // within a word it is spelling (Persian, languages of India) or makes one sign of two (emoji)
+		return n
 	case byteClass[raw[0]] == cjkByte:
 		t.unspaced(lettersPerWord / charsPerWord)
 	case r >= 0x0E00 && r <= 0x0FFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF:
