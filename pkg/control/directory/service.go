@@ -95,7 +95,7 @@ func (s *Service) Order(ctx context.Context, id crawl.JobID, o control.Order) (*
 	}
 	text := state
 	if o == control.Resume { // what else paused it does so still
-		if s, err := client.Status(ctx); err == nil && s.State == report.StatePaused {
+		if s, err := client.Status(ctx); err == nil && s.State == report.StatePaused && s.PausedFor != "" {
 			state, text = "paused", "still paused: "+s.PausedFor
 		}
 	}
