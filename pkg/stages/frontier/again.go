@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -84,6 +85,12 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.jobs[job.ID]
+	switch lives := a.livesSince(job); {
+	case lives < 0: // a former life of the job, which was deleted: nothing of it counts for this one
+		a = nil
+	case lives > 0: // a later one has begun
+		return nil, nil
+	}
 	if !job.Revisits() {
 		a.rest(job)
 		return nil, nil
@@ -109,6 +116,19 @@ func (r *revisits) of(job *crawl.Job) (*again, error) {
 	a.ration = revisit.NewRation(perDay*a.share, burst(perDay*a.share, r.calendar))
 	a.counted = time.Time{}
 	return a, nil
+}
+
+// livesSince is negative where a is of a former life of the job, and positive where it is of a later one.
+func (a *again) livesSince(job *crawl.Job) int {
+	if a == nil {
+		return 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.job == nil {
+		return 0
+	}
+	return cmp.Compare(crawl.EpochOf(a.job.First), crawl.EpochOf(job.First))
 }
 
 // lock locks pages, in the order of their locks; the returned function unlocks them.

@@ -282,3 +282,24 @@ func TestBurst(t *testing.T) {
 		}
 	}
 }
+
+// A job that was deleted and begins anew under its name knows nothing of what its former life learned, and what comes
+// late of that life does not bring it back. A revision keeps what was learned.
+func TestTheNextLifeOfAContinuousJobLearnsAnew(t *testing.T) {
+	f, _, first, job := againWorld(t, nil)
+	revised, next := *job, *job
+	revised.Epoch, revised.Revisit.Budget = 2, 100
+	next.Epoch, next.First = 3, 3
+	for _, step := range []struct {
+		what string
+		job  *crawl.Job
+		same bool
+		none bool
+	}{{"a revision", &revised, true, false}, {"the next life", &next, false, false},
+		{"what is late of the first", &revised, false, true}, {"the next life again", &next, false, false}} {
+		a, err := f.again.of(step.job)
+		if err != nil || (a == nil) != step.none || !step.none && (a == first) != step.same {
+			t.Errorf("%s: %v, %p; at first %p", step.what, err, a, first)
+		}
+	}
+}
