@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-crawls test-programs test-one-process test-rendered test-packages test-serial
+.PHONY: help install build test test-crawls test-programs test-command test-rendered test-packages test-serial
 .PHONY: test-race test-detected test-alone
 .PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
@@ -37,16 +37,16 @@ build: ## build the programs into bin/
 # `env`, without a shell between: a signal to make gets to with-services, which removes the servers.
 # `submake`, not `MAKE`: a line that names that one is run by `make -n` as well, and would start servers.
 # TIMEOUT ends the tests of a package that hang.
-# Two parts at once, and no more: whole crawls by programs and servers of their own, one package after the other, and
-# all other tests, which take what the first leave of the machine (NICE). Crawls that share two processors with other
-# crawls cost more, not only longer: their tests find the machine slow, and wait and work on in proportion. The crawls
-# in one process wait most of their time: they share the machine with the second part of the others.
+# Three parts at once. Whole crawls by programs and servers of their own go one after the other, since crawls that share
+# two processors with other crawls cost more, not only longer: their tests find the machine slow, and wait and work on
+# in proportion. They are the longest part, so the others take what they leave of the machine (NICE): the command, with
+# its crawls in one process, which wait most of their time, and all other packages.
 # FIRST names targets to run before the crawls, beside the other tests (.ci/run: the studio in its browser).
 FIRST ?=
 test: submake := $(MAKE)
 test: compiler tested ## run all tests on real servers that it starts and removes (see deploy/services/with-services)
-	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(submake) --no-print-directory --keep-going -j2 \
-		test-crawls test-packages
+	env WHIRLPOOL_TEST_PROGRAMS=$(TESTED) deploy/services/with-services $(submake) --no-print-directory --keep-going -j3 \
+		test-crawls test-command test-packages
 
 compiler:
 	@[ "$$(env -u CGO_ENABLED $(GO) env CGO_ENABLED)" = 1 ] || { echo "the race detector needs a C compiler: apt-get install gcc libc6-dev"; exit 1; }
@@ -73,10 +73,11 @@ RACELESS := ./pkg/node ./pkg/stores/postgres ./pkg/api ./pkg/explore ./pkg/workf
 ALONE    := TakeNoMemory$$|MoveThatIsEnded|MoveIsGivenUp|Kill|HostileDocuments|DamagedCache|RefusedAndCostNothing|JunkOnEachRoute|WholeCrawlFinds|IsRevisedAsItEnds|SwappedInARunningCrawl|PreviewIsWhatComes|WokenLate|FewFalseAlarms
 # DETECTED are tests of services/whirlpool whose program is the test's own, with the detector: with -short it is.
 DETECTED := ProgressLine|RecordsToStandardOutput|StandardOutputThatCloses|SecondSignal|CommandsReachACrawl|ServeFromTheFile|WhileTheCrawlRuns
-# CRAWLS are those of SERIAL that crawl with programs and servers of their own, and take longest: PROGRAMS with those of
-# a cluster, the other in one process.
+# CRAWLS are those of SERIAL that take longest: PROGRAMS crawl with the programs of a cluster and servers of their own,
+# COMMAND are the tests of `whirlpool`, the last of them whole crawls in one process.
 PROGRAMS := ./services/whirlpool/e2e/cluster ./services/whirlpool/e2e/nodes
-CRAWLS   := $(PROGRAMS) ./services/whirlpool/e2e
+COMMAND  := ./services/whirlpool ./services/whirlpool/e2e
+CRAWLS   := $(PROGRAMS) $(COMMAND)
 # RENDERED are those that are not SERIAL and drive a browser.
 RENDERED := ./pkg/render/browser
 PACKAGES ?= $(shell nproc)
@@ -89,8 +90,10 @@ test-crawls:
 test-programs:
 	$(GOTEST) $(PROGRAMS)
 
-test-one-process:
-	$(GOTEST) ./services/whirlpool/e2e
+test-command: NICE := nice -n 10
+test-command: PACKAGES := 1
+test-command:
+	$(GOTEST) $(COMMAND)
 
 # Alone: a browser that gets too little time draws no frames, and its pages' time stands.
 test-rendered: export CGO_ENABLED := 1
@@ -98,8 +101,8 @@ test-rendered:
 	$(GOTEST) -race $(RENDERED)
 
 test-packages:
-	@failed=0; for part in test-serial test-race test-detected test-alone; do $(MAKE) --no-print-directory $$part NICE="nice -n 5" || failed=1; done; \
-	for part in test-one-process test-rendered; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+	@failed=0; for part in test-serial test-race test-detected test-alone; do $(MAKE) --no-print-directory $$part NICE="nice -n 10" || failed=1; done; \
+	$(MAKE) --no-print-directory test-rendered || failed=1; exit $$failed
 
 test-race test-detected: export CGO_ENABLED := 1
 test-race: PACKAGES := $(shell expr $$(nproc) + 1)
@@ -116,7 +119,7 @@ test-alone:
 
 test-serial: PACKAGES := 4
 test-serial:
-	$(GOTEST) $$($(GO) list ./services/whirlpool ./services/api ./cloudformation $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
+	$(GOTEST) $$($(GO) list ./services/api ./cloudformation $(SERIAL) | grep -vxF "$$($(GO) list $(CRAWLS))")
 
 test-short: ## run the quick tests, which need nothing
 	$(GO) test -short -ldflags=-w ./...
