@@ -21,7 +21,7 @@ export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 .PHONY: test-race test-detected test-alone
 .PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
-.PHONY: clean studio studio-check studio-e2e
+.PHONY: clean studio studio-check studio-e2e studio-picture
 .PHONY: quick-up up down logs dev prod-build tag-prod push-prod
 
 help: ## list the targets
@@ -152,6 +152,9 @@ ROUNDS ?=
 studio-e2e: tested ## every page of the studio in Chromium over a running crawl (needs Node.js and Chromium; deploy/studio/need installs them)
 	deploy/studio/need
 	cd studio && npm ci --silent --no-audit --no-fund && node e2e/run.mjs $(TESTED)/whirlpool $(SHOTS) $(ROUNDS)
+
+studio-picture: tested ## make the pictures of the studio in docs/ anew (needs what studio-e2e needs)
+	cd studio && npm ci --silent --no-audit --no-fund && node e2e/picture.mjs $(TESTED)/whirlpool $(CURDIR)/docs
 
 fuzz: ## run every fuzz target for FUZZTIME (default 60s)
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0; i<n; i++) print $$2, t[i]; n=0}' | \
