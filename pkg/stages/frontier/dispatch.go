@@ -22,8 +22,7 @@ func (dp *dispatcher) until(ctx context.Context) error {
 	defer timer.Stop()
 	defer dp.addresses.running.Wait()
 	defer dp.looks.running.Wait()
-	defer dp.saveAllHabits(ctx)
-	defer dp.again.running.Wait()
+	defer dp.book.Close(ctx)
 	for ctx.Err() == nil {
 		now := time.Now()
 		busy, err := dp.step(ctx, now)
@@ -75,7 +74,7 @@ func (dp *dispatcher) step(ctx context.Context, now time.Time) (busy bool, err e
 func (dp *dispatcher) pauseFor(now time.Time) time.Duration {
 	dp.mu.Lock()
 	defer dp.mu.Unlock()
-	wait := min(idlePause, dp.again.pause(now))
+	wait := min(idlePause, dp.book.Pause(now))
 	if dp.paused || dp.trouble.on || now.Before(dp.trouble.files) {
 		return wait
 	}

@@ -49,5 +49,6 @@
 //	doubted     URLs that may be queued twice
 //	gather      outcomes that share the commits of the stores
 //	looks       what the frontier holds, for audits
+//	book        which pages of continuous jobs are visited next: package revisits
 //	dispatcher  what Run alone uses: the outbox, and tasks on their way between queues
 package frontier

@@ -11,6 +11,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier/revisits"
 )
 
 // Resolver finds the addresses of a host, so that hosts on one address can share its politeness.
@@ -61,13 +62,13 @@ type Frontier struct {
 	deps Deps
 	wake chan struct{}
 
-	duties  duties      // to other nodes
-	links   links       // that are on their way
-	places  placeKeeper // of pages that are taken back
-	doubted doubted     // URLs that may be queued twice
-	gather  gather      // of outcomes
-	again   revisits    // of pages of continuous jobs
-	looks   looks       // into the queues, for audits
+	duties  duties         // to other nodes
+	links   links          // that are on their way
+	places  placeKeeper    // of pages that are taken back
+	doubted doubted        // URLs that may be queued twice
+	gather  gather         // of outcomes
+	book    *revisits.Book // of pages of continuous jobs
+	looks   looks          // into the queues, for audits
 
 	storing  sync.Mutex  // held while records of hosts that left the workbench are stored
 	unproven atomic.Bool // queues were filled since the last probe
@@ -116,7 +117,7 @@ func New(cfg Config, deps Deps) (*Frontier, error) {
 	f.duties, f.links, f.places = newDuties(deps.Ring), newLinks(deps.Following), newPlaceKeeper(f, deps.Places)
 	f.bench, f.jobs = newWorkbench(cfg.Window), newJobs()
 	f.guests = newGuests()
-	f.again.store, f.again.calendar, f.again.jobs = deps.Revisits, cfg.Calendar, map[crawl.JobID]*again{}
+	f.book = newBook(f)
 	f.looks.turn.L = &f.looks.mu
 	f.hosts = newHosts(&f.jobs, &f.guests)
 	f.stock = stock{later: map[int]*laterQueue{}, levels: levels{}, backs: backQueues{most: cfg.MaxBack}, log: deps.Log}

@@ -38,7 +38,7 @@ func (f *Frontier) finish(ctx context.Context, outs []*crawl.Outcome, first []bo
 			entries[t.Job] = append(entries[t.Job], crawl.Entry{Key: t.URL.Key(), State: crawl.StateDone, Kind: kindOf(out),
 				Verdict: out.Verdict, Status: out.Status, Reason: out.Reason, At: now, Attempts: attempts(out),
 				Epoch: t.Epoch, Left: leftOut(out), First: first[i] && f.doubted.sureFirst(t),
-				Validators: f.validators(out), Visit: uint32(max(t.Visit, 0)), Again: f.again.taskOf(out)})
+				Validators: f.validators(out), Visit: uint32(max(t.Visit, 0)), Again: f.book.TaskOf(out)})
 		}
 	}
 	for job, es := range entries {
@@ -54,7 +54,7 @@ func (f *Frontier) finish(ctx context.Context, outs []*crawl.Outcome, first []bo
 // at the next visit, and would cost a write a page. A URL has a next visit in a continuous job, and from its second
 // visit on.
 func (f *Frontier) validators(out *crawl.Outcome) crawl.Validators {
-	if out.Task.Visit == 0 && !f.again.visits(out.Task.Job) {
+	if out.Task.Visit == 0 && !f.book.Continuous(out.Task.Job) {
 		return crawl.Validators{}
 	}
 	if out.Verdict != crawl.VerdictDone {
@@ -172,8 +172,5 @@ func (o Outcomes) visitAnew(ctx context.Context, t crawl.Task) error {
 	if err := o.f.enqueue(ctx, true, t); err != nil {
 		return err
 	}
-	if o.f.again.store == nil {
-		return nil
-	}
-	return o.f.takenAgain(ctx, &t)
+	return o.f.book.Queued(ctx, &t)
 }

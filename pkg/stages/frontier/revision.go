@@ -23,7 +23,7 @@ type Judge func(job *crawl.Job, t *crawl.Task) (reason, rule string, err error)
 // SetJob makes a revision of a job the one that applies. Without it the frontier sees the revision when it next has to
 // do with the job; with it hosts that wait need not wait in vain.
 func (f *Frontier) SetJob(job *crawl.Job) {
-	if _, err := f.again.of(job); err != nil { // before the first outcome that is handled by it
+	if _, err := f.book.Job(job); err != nil { // before the first outcome that is handled by it
 		f.deps.Log.Warn("the pages of the job are visited once", "job", job.ID, "error", err)
 	}
 	f.mu.Lock()

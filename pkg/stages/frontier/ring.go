@@ -50,7 +50,7 @@ func (d duties) owns(u weburl.URL) bool { return d.place(u).Node == "" }
 
 // Wake makes the dispatcher look again: the ring has changed.
 func (f *Frontier) Wake() {
-	f.again.moved()
+	f.book.RingChanged()
 	f.mu.Lock()
 	f.guests.tell()
 	f.mu.Unlock()

@@ -1,4 +1,4 @@
-package frontier
+package revisits
 
 import (
 	"testing"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/revisitstest"
 )
 
-// visitDays visits pages as the act does, but for their tasks, for some days in steps of two minutes by a clock that
-// jump may move. It returns the visits of each host.
-func visitDays(t *testing.T, f *Frontier, m *memory, a *again, job *crawl.Job, days int,
+// visitDays visits pages as the frontier does, but for their tasks, for some days in steps of two minutes by a clock
+// that jump may move. It returns the visits of each host.
+func visitDays(t *testing.T, m *revisitstest.Memory, j *Job, days int,
 	jump func(step int) time.Duration) map[string]int {
 	t.Helper()
 	const perDay = 720
@@ -18,26 +19,26 @@ func visitDays(t *testing.T, f *Frontier, m *memory, a *again, job *crawl.Job, d
 	for step := range days * perDay {
 		off += jump(step)
 		now := began.Add(time.Duration(step)*24*time.Hour/perDay + off)
-		a.mu.Lock()
-		left := a.ration.Left(now)
-		full := float64(left) >= a.ration.Burst/2
-		a.mu.Unlock()
-		due, err := m.Due(t.Context(), job.ID, now, 2*left, nil)
+		j.mu.Lock()
+		left := j.ration.Left(now)
+		full := float64(left) >= j.ration.Burst/2
+		j.mu.Unlock()
+		due, err := m.Due(t.Context(), "j", now, 2*left, nil)
 		check(t, err)
-		if a.looksAhead(now, full && len(due) < left) {
-			due, err = f.run.ahead(t.Context(), job.ID, due)
+		if j.looksAhead(now, full && len(due) < left) {
+			due, err = j.ahead(t.Context(), due, nil)
 			check(t, err)
 		}
-		chosen, put := a.choose(due, left, now, revisit.Calendar{}, full)
-		a.mu.Lock()
+		chosen, put := j.choose(due, left, now, full)
+		j.mu.Lock()
 		for i := range chosen {
 			p := &chosen[i]
-			a.ration.Take(now)
+			j.ration.Take(now)
 			made[p.URL.Hostname()]++
-			a.observe(p.URL.Key(), &p.State, revisit.Observation{Visit: p.Visits, At: now, Sum: uint64(step)}, now)
+			j.observe(p.URL.Key(), &p.State, revisit.Observation{Visit: p.Visits, At: now, Sum: uint64(step)}, now)
 		}
-		a.mu.Unlock()
-		check(t, m.Put(t.Context(), job.ID, append(chosen, put...)...))
+		j.mu.Unlock()
+		check(t, m.Put(t.Context(), "j", append(chosen, put...)...))
 	}
 	return made
 }
@@ -45,33 +46,32 @@ func visitDays(t *testing.T, f *Frontier, m *memory, a *again, job *crawl.Job, d
 func never(int) time.Duration { return 0 }
 
 // cappedWorld has pages that all change at each look; a.test allows 24 visits a day, and all together have 240.
-func cappedWorld(t *testing.T) (f *Frontier, m *memory, a *again, job *crawl.Job) {
-	f, m, _, job = againWorld(t, nil)
+func cappedWorld(t *testing.T) (m *revisitstest.Memory, j *Job) {
+	b, m, j := world(t, nil)
+	job := *j.Revision()
 	job.Revisit.Budget, job.Revisit.MinInterval = 240, crawl.Duration(10*time.Minute)
 	job.Politeness.Delay = 0
-	revised := *job
-	job = &revised
-	a, err := f.again.of(job)
+	j, err := b.Job(&job)
 	check(t, err)
-	for _, p := range m.sorted() {
+	for _, p := range m.Sorted() {
 		p.Rate = revisit.Rate{A: 4, B: 4}
-		check(t, m.Put(t.Context(), job.ID, p))
+		check(t, m.Put(t.Context(), "j", p))
 		if p.URL.Hostname() == "a.test" {
-			a.learnCap(hostOf(p.URL.Key()), "a.test", time.Duration(revisitShare*float64(time.Hour)), 0, revisit.Calendar{})
+			j.LearnCap(p.URL, "a.test", time.Duration(revisitShare*float64(time.Hour)), 0)
 		}
 	}
-	f.run.census(t.Context(), job.ID, a)
-	return f, m, a, job
+	j.census(t.Context())
+	return m, j
 }
 
 // A host at its cap has every turn that it allows, and no more; and the ration is spent.
 func TestHostsAtTheirCapsGoAhead(t *testing.T) {
 	const days = 5
-	f, m, a, job := cappedWorld(t)
-	if len(a.hosts) != 1 {
-		t.Fatalf("%d hosts are at their caps, want 1", len(a.hosts))
+	m, j := cappedWorld(t)
+	if len(j.hosts) != 1 {
+		t.Fatalf("%d hosts are at their caps, want 1", len(j.hosts))
 	}
-	made := visitDays(t, f, m, a, job, days, never)
+	made := visitDays(t, m, j, days, never)
 	if n := made["a.test"]; n > 24*days+1 || n < 23*days {
 		t.Errorf("%d visits of the host at its cap in %d days, want 24 a day", n, days)
 	}
@@ -83,9 +83,9 @@ func TestHostsAtTheirCapsGoAhead(t *testing.T) {
 // A page of a host at its cap is taken before one that has been due for longer, and before it is due itself; where its
 // host has no turn it is put off to the next one. The control: of a host that is not at its cap it is not.
 func TestTheOrderOfWhatIsDue(t *testing.T) {
-	_, m, a, _ := cappedWorld(t)
+	m, j := cappedWorld(t)
 	var capped, other crawl.Revisit
-	for _, p := range m.sorted() {
+	for _, p := range m.Sorted() {
 		if p.URL.Hostname() == "a.test" {
 			capped = p
 		} else {
@@ -97,7 +97,7 @@ func TestTheOrderOfWhatIsDue(t *testing.T) {
 		p.Due, p.Last = now.Add(due), now.Add(-time.Hour)
 		return p
 	}
-	hosts := a.hosts
+	hosts := j.hosts
 	for name, c := range map[string]struct {
 		due    []crawl.Revisit
 		capped bool
@@ -110,16 +110,16 @@ func TestTheOrderOfWhatIsDue(t *testing.T) {
 		"not, ahead of time":        {[]crawl.Revisit{at(capped, time.Minute)}, false, "", 0},
 		"its turn is over":          {[]crawl.Revisit{at(capped, -time.Hour), at(other, -time.Minute)}, true, "b.test", 1},
 	} {
-		a.hosts = hosts
+		j.hosts = hosts
 		if !c.capped {
-			a.hosts = nil
+			j.hosts = nil
 		}
-		delete(a.caps, hostOf(other.URL.Key()))
-		a.caps[hostOf(capped.URL.Key())].Ration = revisit.NewRation(24, 1)
+		delete(j.caps, hostOf(other.URL.Key()))
+		j.caps[hostOf(capped.URL.Key())].Ration = revisit.NewRation(24, 1)
 		if c.off > 0 {
-			a.caps[hostOf(capped.URL.Key())].Take(now)
+			j.caps[hostOf(capped.URL.Key())].Take(now)
 		}
-		chosen, off := a.choose(c.due, 1, now, revisit.Calendar{}, false)
+		chosen, off := j.choose(c.due, 1, now, false)
 		taken := ""
 		for _, p := range chosen {
 			taken += p.URL.Hostname()
@@ -145,9 +145,9 @@ func TestClockJumpsKeepTheRation(t *testing.T) {
 			1010: 24 * time.Hour},
 		"each two minutes": {1000: 24 * time.Hour, 1001: -24 * time.Hour, 1002: 24 * time.Hour, 1003: -24 * time.Hour},
 	} {
-		f, m, a, job := cappedWorld(t)
-		made := visitDays(t, f, m, a, job, days, func(step int) time.Duration { return jumps[step] })
-		burst := a.ration.Burst
+		m, j := cappedWorld(t)
+		made := visitDays(t, m, j, days, func(step int) time.Duration { return jumps[step] })
+		burst := j.ration.Burst
 		if n := float64(made["a.test"] + made["b.test"]); n > 240*days+burst*float64(1+len(jumps)) || n < 225*days {
 			t.Errorf("%s: %v visits in %d days, of 240 a day", name, n, days)
 		}

@@ -1,4 +1,4 @@
-package frontier
+package revisits
 
 import (
 	"context"
@@ -13,27 +13,27 @@ import (
 // so that all find the same thresholds, and takes the part of the ration that its own pages want at them. Nothing has
 // to be agreed on: where the ring changes, the parts follow with the next count.
 
-// count counts all pages of a job, and returns the share of the ration that is this node's, in [0, 1].
-func (dp *dispatcher) count(ctx context.Context, id crawl.JobID, a *again,
-	c *revisit.Census) (share float64, err error) {
-	shared, ok := dp.again.store.(crawl.SharedRevisits)
-	if !ok || dp.deps.Ring == nil {
-		return 1, dp.again.store.Each(ctx, id, func(k weburl.Key, s revisit.State) error {
+// count counts all pages of the job, and returns the share of the ration that is this node's, in [0, 1].
+func (j *Job) count(ctx context.Context, c *revisit.Census) (share float64, err error) {
+	store := j.book.cfg.Store
+	shared, ok := store.(crawl.SharedRevisits)
+	if !ok || j.book.cfg.Owns == nil {
+		return 1, store.Each(ctx, j.id, func(k weburl.Key, s revisit.State) error {
 			c.Add(uint64(hostOf(k)), &s)
 			return nil
 		})
 	}
 	own, all := 0., 0.
-	err = shared.EachURL(ctx, id, func(p crawl.Revisit) error {
+	err = shared.EachURL(ctx, j.id, func(p crawl.Revisit) error {
 		h := hostOf(p.URL.Key())
 		c.Add(uint64(h), &p.State)
 		if p.Gone {
 			return nil
 		}
-		a.mu.Lock()
-		wanted := revisit.Wanted(p.State, a.policyOf(h))
-		a.mu.Unlock()
-		if all += wanted; dp.duties.owns(p.URL) {
+		j.mu.Lock()
+		wanted := revisit.Wanted(p.State, j.policyOf(h))
+		j.mu.Unlock()
+		if all += wanted; j.book.cfg.Owns(p.URL) {
 			own += wanted
 		}
 		return nil
@@ -45,20 +45,9 @@ func (dp *dispatcher) count(ctx context.Context, id crawl.JobID, a *again,
 }
 
 // setShare gives this node its part of the ration. mu is held.
-func (a *again) setShare(share float64, c revisit.Calendar) {
-	if a.share = share; a.plan.PerDay > 0 {
-		a.ration.PerDay, a.ration.Burst = a.plan.PerDay*share, burst(a.plan.PerDay*share, c)
-	}
-}
-
-// moved has the shares counted anew: the ring has changed.
-func (r *revisits) moved() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, a := range r.jobs {
-		a.mu.Lock()
-		a.moved = true
-		a.mu.Unlock()
+func (j *Job) setShare(share float64) {
+	if j.share = share; j.plan.PerDay > 0 {
+		j.ration.PerDay, j.ration.Burst = j.plan.PerDay*share, burst(j.plan.PerDay*share, j.calendar())
 	}
 }
 
@@ -66,7 +55,7 @@ func (r *revisits) moved() {
 // the clock, within which it may not be looked at: a calendar may be much faster than the clock.
 const (
 	burstsPerDay = 96
-	burstTime    = dueLookMost
+	burstTime    = lookMost
 )
 
 // burst is how many visits may be made good at once of so many a day of the calendar.

@@ -1,4 +1,4 @@
-package frontier
+package revisits
 
 import (
 	"testing"
@@ -6,50 +6,52 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/revisit"
+	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/revisitstest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // trusting is a world in which the lists of a.test are always right, and those of b.test never.
-func trusting(t *testing.T, ring Ring) (*Frontier, *memory, *again, *crawl.Job) {
-	f, m, a, job := againWorld(t, ring)
-	u, err := weburl.Parse("http://a.test/")
-	if err != nil {
-		t.Fatal(err)
+func trusting(t *testing.T) (*Book, *revisitstest.Memory, *Job) {
+	b, m, j := world(t, nil)
+	for host, signals := range map[string]revisit.Signals{"a.test": {Right: 100}, "b.test": {Wrong: 100}} {
+		u, err := weburl.Parse("http://" + host + "/")
+		check(t, err)
+		m.Learned[uint64(hostOf(u.Key()))] = revisit.Habits{Signals: signals}
 	}
-	m.habits[uint64(hostOf(u.Key()))] = revisit.Habits{Signals: revisit.Signals{Right: 100}}
-	liar, err := weburl.Parse("http://b.test/")
-	check(t, err)
-	m.habits[uint64(hostOf(liar.Key()))] = revisit.Habits{Signals: revisit.Signals{Wrong: 100}}
 	var wants revisit.Demand
 	wants.Add(revisit.Unknown(), 1, 40)
-	a.plan.PerDay = 2
-	a.plan.Level(&wants, nil)
-	return f, m, a, job
+	j.plan.PerDay = 2
+	j.plan.Level(&wants, nil)
+	return b, m, j
 }
 
-// told delivers what a list or a link tells of a page.
-func toldOf(t *testing.T, f *Frontier, job *crawl.Job, at time.Time, pages ...weburl.URL) []crawl.Event {
+// toldOf notes what a list, or a link where at is zero, tells of pages.
+func toldOf(t *testing.T, j *Job, at time.Time, pages ...weburl.URL) {
 	t.Helper()
-	o := crawl.Observed{What: crawl.ObservedTold}
+	told := map[weburl.URL]time.Time{}
 	for _, u := range pages {
-		o.Told = append(o.Told, crawl.PageTold{URL: u, At: at})
+		told[u] = at
 	}
-	events, err := f.Outcomes().Handle(t.Context(), crawl.Observation(&crawl.Task{Job: job.ID, URL: pages[0]}, o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events
+	check(t, j.Told(t.Context(), pages, told))
+}
+
+// see has a job observe what the content of a page said.
+func see(t *testing.T, j *Job, task crawl.Task, seen crawl.Observed) {
+	t.Helper()
+	seen.What = crawl.ObservedContent
+	_, err := j.Observe(t.Context(), crawl.Observation(&task, seen))
+	check(t, err)
 }
 
 // A page that was told of before it was known that its host's lists are wrong is put off when its turn comes.
 func TestListsThatTurnedOutWrongHurryNothing(t *testing.T) {
-	f, m, a, job := trusting(t, nil)
-	for i, p := range m.sorted() {
+	_, m, j := trusting(t)
+	for i, p := range m.Sorted() {
 		now := time.Now().Add(time.Duration(i) * time.Hour) // each has a turn
 		p.State = p.Told(p.Last.Add(time.Hour))
 		p.Due = p.Last.Add(time.Hour)
-		check(t, f.again.know(t.Context(), job.ID, a, []weburl.URL{p.URL}))
-		chosen, off := a.choose([]crawl.Revisit{p}, 1, now, revisit.Calendar{}, false)
+		check(t, j.know(t.Context(), []weburl.URL{p.URL}))
+		chosen, off := j.choose([]crawl.Revisit{p}, 1, now, false)
 		if trusted := p.URL.Hostname() == "a.test"; (len(chosen) == 1) != trusted || (len(off) == 1) == trusted || !trusted &&
 			!off[0].Due.After(now) {
 			t.Errorf("%s: taken %d, put off %+v", p.URL, len(chosen), off)
@@ -60,8 +62,8 @@ func TestListsThatTurnedOutWrongHurryNothing(t *testing.T) {
 // A page is due when a list that can be trusted says that it changed since it was seen; what is old, or yet to be,
 // changes nothing, and neither does what comes twice.
 func TestListsMovePages(t *testing.T) {
-	f, m, _, job := trusting(t, nil)
-	pages := m.sorted()
+	_, m, j := trusting(t)
+	pages := m.Sorted()
 	var told, other crawl.Revisit
 	for _, p := range pages {
 		if p.URL.Hostname() == "a.test" {
@@ -73,18 +75,18 @@ func TestListsMovePages(t *testing.T) {
 	later := time.Now().Add(90 * 24 * time.Hour)
 	for _, p := range []crawl.Revisit{told, other} { // both are due in three months
 		p.Due = later.UTC().Truncate(time.Second)
-		check(t, m.Put(t.Context(), job.ID, p))
+		check(t, m.Put(t.Context(), "j", p))
 	}
-	state := func(p crawl.Revisit) revisit.State { return m.pages[p.URL.Key()].State }
+	state := func(p crawl.Revisit) revisit.State { return m.Pages[p.URL.Key()].State }
 	for what, at := range map[string]time.Time{"older than the last look": told.Last.Add(-time.Hour),
 		"yet to be": time.Now().Add(time.Hour), "a link": {}} {
 		before := state(told)
-		if toldOf(t, f, job, at, told.URL, other.URL); state(told) != before {
+		if toldOf(t, j, at, told.URL, other.URL); state(told) != before {
 			t.Errorf("%s: %+v became %+v", what, before, state(told))
 		}
 	}
 	at := told.Last.Add(time.Hour)
-	toldOf(t, f, job, at, told.URL, other.URL)
+	toldOf(t, j, at, told.URL, other.URL)
 	if s := state(told); s.Due.After(time.Now()) || !s.Signal.Equal(at) {
 		t.Errorf("due %v, told of %v", s.Due, s.Signal)
 	}
@@ -92,8 +94,8 @@ func TestListsMovePages(t *testing.T) {
 		t.Errorf("a host whose lists are never right hurries a page: %+v", s)
 	}
 	once := state(told)
-	toldOf(t, f, job, at, told.URL)
-	toldOf(t, f, job, at.Add(time.Minute), told.URL)
+	toldOf(t, j, at, told.URL)
+	toldOf(t, j, at.Add(time.Minute), told.URL)
 	if state(told) != once {
 		t.Errorf("told again it became %+v", state(told))
 	}
@@ -101,21 +103,17 @@ func TestListsMovePages(t *testing.T) {
 
 // A page whose visit is under way is not due besides; a visit from before the word leaves the word standing.
 func TestListsTellOfPagesUnderWay(t *testing.T) {
-	f, m, _, job := trusting(t, nil)
-	p := m.sorted()[0]
+	_, m, j := trusting(t)
+	p := m.Sorted()[0]
 	p.Due = time.Time{}
-	check(t, m.Put(t.Context(), job.ID, p))
+	check(t, m.Put(t.Context(), "j", p))
 	at := time.Now().Add(-time.Minute).UTC().Truncate(time.Second)
-	toldOf(t, f, job, at, p.URL)
-	if s := m.pages[p.URL.Key()].State; !s.Due.IsZero() || !s.Signal.Equal(at) {
+	toldOf(t, j, at, p.URL)
+	if s := m.Pages[p.URL.Key()].State; !s.Due.IsZero() || !s.Signal.Equal(at) {
 		t.Errorf("%+v", s)
 	}
-	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent,
-		At: at.Add(-time.Minute), Sum: 5})
-	if _, err := f.Outcomes().Handle(t.Context(), out); err != nil {
-		t.Fatal(err)
-	}
-	if s := m.pages[p.URL.Key()].State; !s.IsTold() || s.Visits != 4 {
+	see(t, j, crawl.Task{Job: "j", URL: p.URL, Visit: 3}, crawl.Observed{At: at.Add(-time.Minute), Sum: 5})
+	if s := m.Pages[p.URL.Key()].State; !s.IsTold() || s.Visits != 4 {
 		t.Errorf("after a visit from before: %+v", s)
 	}
 }
@@ -136,117 +134,82 @@ func TestPagesThatAreGoneAreLookedForAgain(t *testing.T) {
 		"a list that speaks of before it was gone":  {24 * time.Hour, 48 * time.Hour, false},
 		"a list that speaks of when it was missing": {24 * time.Hour, 24 * time.Hour, false},
 	} {
-		f, m, _, job := trusting(t, nil)
-		p := m.sorted()[0]
+		_, m, j := trusting(t)
+		p := m.Sorted()[0]
 		p.Due, p.Gone, p.Misses, p.Signal = time.Time{}, true, 3, now.Add(-c.missed)
-		check(t, m.Put(t.Context(), job.ID, p))
+		check(t, m.Put(t.Context(), "j", p))
 		at := time.Time{}
 		if c.at > 0 {
 			at = now.Add(-c.at)
 		}
-		toldOf(t, f, job, at, p.URL)
-		s := m.pages[p.URL.Key()].State
+		toldOf(t, j, at, p.URL)
+		s := m.Pages[p.URL.Key()].State
 		if s.Due.IsZero() == c.want {
 			t.Errorf("%s: due %v, want %v", name, s.Due, c.want)
 		}
 		if !c.want {
 			continue
 		}
-		missing := &crawl.Outcome{Task: crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, Verdict: crawl.VerdictGone,
+		missing := &crawl.Outcome{Task: crawl.Task{Job: "j", URL: p.URL, Visit: 3}, Verdict: crawl.VerdictGone,
 			Status: 404, Started: now}
-		a, _ := f.again.of(job)
-		if a.outcome(missing, &s, now, revisit.Calendar{}); !s.Gone || !s.Due.IsZero() || !s.Signal.Equal(now) {
+		if j.outcome(missing, &s, now); !s.Gone || !s.Due.IsZero() || !s.Signal.Equal(now) {
 			t.Errorf("%s: missing again: %+v", name, s)
-		}
-	}
-}
-
-// What is told of another node's pages goes on to it, and of one's own is taken in.
-func TestWhatIsToldGoesToTheOwner(t *testing.T) {
-	f, m, _, job := trusting(t, halves{})
-	pages := m.sorted()
-	var all []weburl.URL
-	for _, p := range pages {
-		all = append(all, p.URL)
-	}
-	events := toldOf(t, f, job, pages[0].Last.Add(time.Hour), all...)
-	if len(events) != 1 || events[0].(*crawl.Outcome).Node != "other" ||
-		len(events[0].(*crawl.Outcome).Observed.Told) != 30 {
-		t.Fatalf("%+v goes on", events)
-	}
-	for _, p := range m.sorted() {
-		if own := p.URL.Hostname() == "a.test"; p.IsTold() != own {
-			t.Errorf("%s is told of: %v", p.URL, p.IsTold())
 		}
 	}
 }
 
 // What was learned of a host outlives the process, is given up when the ring changes, and is read where it is needed.
 func TestHabitsAreStored(t *testing.T) {
-	f, m, a, job := trusting(t, nil)
-	p := m.sorted()[0]
-	toldOf(t, f, job, p.Last.Add(time.Hour), p.URL)
-	out := crawl.Observation(&crawl.Task{Job: job.ID, URL: p.URL, Visit: 3}, crawl.Observed{What: crawl.ObservedContent,
-		At: time.Now(), Sum: 5, Date: crawl.DateMoved})
+	_, m, j := trusting(t)
+	p := m.Sorted()[0]
+	toldOf(t, j, p.Last.Add(time.Hour), p.URL)
 	p.Sum = 4
-	m.pages[p.URL.Key()] = crawl.Revisit{URL: p.URL,
-		State: func() revisit.State { s := m.pages[p.URL.Key()].State; s.Sum = 4; return s }()}
+	m.Pages[p.URL.Key()] = crawl.Revisit{URL: p.URL,
+		State: func() revisit.State { s := m.Pages[p.URL.Key()].State; s.Sum = 4; return s }()}
 	for range 2 { // it may be told twice
-		if _, err := f.Outcomes().Handle(t.Context(), out); err != nil {
-			t.Fatal(err)
-		}
+		see(t, j, crawl.Task{Job: "j", URL: p.URL, Visit: 3}, crawl.Observed{At: time.Now(), Sum: 5, Date: crawl.DateMoved})
 	}
 	h := uint64(hostOf(p.URL.Key()))
-	before := m.habits[h]
-	check(t, f.again.saveHabits(t.Context(), job.ID, a, true))
-	after := m.habits[h]
-	if after.Signals.Right+after.Signals.Wrong < before.Signals.Right+.5 || after.Dated != 1 || len(a.learned) != 0 {
-		t.Errorf("%+v became %+v; %d hosts are held", before.Signals, after, len(a.learned))
+	before := m.Learned[h]
+	check(t, j.saveHabits(t.Context(), true))
+	after := m.Learned[h]
+	if after.Signals.Right+after.Signals.Wrong < before.Signals.Right+.5 || after.Dated != 1 || len(j.learned) != 0 {
+		t.Errorf("%+v became %+v; %d hosts are held", before.Signals, after, len(j.learned))
 	}
-	check(t, f.again.know(t.Context(), job.ID, a, []weburl.URL{p.URL}))
-	if a.learned[hostID(h)].Habits != after {
-		t.Errorf("read as %+v", a.learned[hostID(h)].Habits)
+	check(t, j.know(t.Context(), []weburl.URL{p.URL}))
+	if j.learned[hostID(h)].Habits != after {
+		t.Errorf("read as %+v", j.learned[hostID(h)].Habits)
 	}
 }
 
 // A list weighs what the changes that it tells of weigh.
 func TestListsWeighWhatTheyTellOf(t *testing.T) {
-	f, m, _, job := trusting(t, nil)
+	_, m, j := trusting(t)
 	u, err := weburl.Parse("http://a.test/sitemap.xml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := crawl.Task{Job: job.ID, URL: u, Kind: crawl.KindSitemap, Seed: false}
+	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Seed: false}
 	out := &crawl.Outcome{Task: task, Verdict: crawl.VerdictDone, Status: 200, Started: time.Now(), Ended: time.Now()}
-	a, _ := f.again.of(job)
-	if _, err := f.noteVisits(t.Context(), a, []*crawl.Outcome{out}); err != nil {
+	if _, err := j.NoteVisits(t.Context(), []*crawl.Outcome{out}); err != nil {
 		t.Fatal(err)
 	}
-	see := func(visit, lists int) float64 {
+	weigh := func(visit, lists int) float64 {
 		task.Visit = visit
-		_, err := f.Outcomes().Handle(t.Context(), crawl.Observation(&task, crawl.Observed{What: crawl.ObservedContent,
-			At: time.Now(), Sum: 5, Lists: lists}))
-		check(t, err)
-		return revisit.OctetWeight(m.pages[u.Key()].Weight)
+		see(t, j, task, crawl.Observed{At: time.Now(), Sum: 5, Lists: lists})
+		return revisit.OctetWeight(m.Pages[u.Key()].Weight)
 	}
-	if w := see(0, 400); w < 350 || w > 420 {
+	if w := weigh(0, 400); w < 350 || w > 420 {
 		t.Errorf("a list of 400 pages weighs %v", w)
 	}
 	task.Visit = 1
 	out.Task = task
-	if _, err := f.noteVisits(t.Context(), a, []*crawl.Outcome{out}); err != nil ||
-		revisit.OctetWeight(m.pages[u.Key()].Weight) < 350 {
-		t.Errorf("an outcome makes it weigh %v: %v", revisit.OctetWeight(m.pages[u.Key()].Weight), err)
+	if _, err := j.NoteVisits(t.Context(), []*crawl.Outcome{out}); err != nil ||
+		revisit.OctetWeight(m.Pages[u.Key()].Weight) < 350 {
+		t.Errorf("an outcome makes it weigh %v: %v", revisit.OctetWeight(m.Pages[u.Key()].Weight), err)
 	}
-	if w := see(1, 0); w < .9 || w > 1.1 {
+	if w := weigh(1, 0); w < .9 || w > 1.1 {
 		t.Errorf("an empty list weighs %v", w)
-	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -256,7 +219,7 @@ func TestAPageThatMayNotBeFetchedAnyMoreIsWithdrawn(t *testing.T) {
 	for _, started := range []time.Time{{}, asked} {
 		out := &crawl.Outcome{Task: crawl.Task{Kind: crawl.KindPage, Visit: 1}, Verdict: crawl.VerdictBlocked,
 			Reason: crawl.ReasonRobots, Started: started}
-		m := (&again{}).markOf(out, &revisit.State{Visits: 2, Flags: revisit.Flags{Withdrawn: true}})
+		m := markOf(out, &revisit.State{Visits: 2, Flags: revisit.Flags{Withdrawn: true}})
 		if m == nil || m.WithdrawnAt.IsZero() || !started.IsZero() && !m.WithdrawnAt.Equal(started) {
 			t.Errorf("asked at %v: marked %+v", started, m)
 		}
@@ -276,7 +239,7 @@ func TestAPageThatMovedIsMarked(t *testing.T) {
 	}{{301, there, true}, {308, there, true}, {302, there, false}, {301, u, false}, {301, weburl.URL{}, false}} {
 		out := &crawl.Outcome{Task: crawl.Task{URL: u, Kind: crawl.KindPage, Visit: 1}, Verdict: crawl.VerdictDone,
 			Status: c.status, Location: c.to}
-		m := (&again{}).markOf(out, &revisit.State{Visits: 2})
+		m := markOf(out, &revisit.State{Visits: 2})
 		if (m != nil) != c.marked || m != nil && *m.MovedTo != there {
 			t.Errorf("%d to %s: marked %+v", c.status, c.to, m)
 		}

@@ -1,4 +1,4 @@
-package frontier
+package revisits
 
 import (
 	"encoding/binary"
@@ -10,43 +10,43 @@ import (
 )
 
 // policyOf is what the pages of a host are scheduled by. mu is held.
-func (a *again) policyOf(h hostID) revisit.Policy {
-	p := a.policy
-	p.Tau, p.Most = max(a.plan.Tau(), leastTau), a.plan.Longest()
-	if host := a.hosts[h]; host != nil {
+func (j *Job) policyOf(h hostID) revisit.Policy {
+	p := j.policy
+	p.Tau, p.Most = max(j.plan.Tau(), leastTau), j.plan.Longest()
+	if host := j.hosts[h]; host != nil {
 		p.Tau = host.Tau()
 	}
-	if l := a.learned[h]; l != nil {
+	if l := j.learned[h]; l != nil {
 		l.Use(&p)
 	}
 	return p
 }
 
 // cap returns what a host leaves to revisits, as far as that is known. mu is held.
-func (a *again) cap(h hostID, c revisit.Calendar) *hostCap {
-	hc := a.caps[h]
+func (j *Job) cap(h hostID) *hostCap {
+	hc := j.caps[h]
 	if hc == nil {
-		if len(a.caps) >= maxCaps {
-			clear(a.caps)
+		if len(j.caps) >= maxCaps {
+			clear(j.caps)
 		}
-		p := &a.job.Politeness
-		hc = &hostCap{Ration: revisit.NewRation(c.PerDay(revisit.HostPerDay(p.Delay.D(), 0, 0, revisitShare)), 1)}
-		a.caps[h] = hc
+		p := &j.job.Politeness
+		hc = &hostCap{Ration: revisit.NewRation(j.calendar().PerDay(revisit.HostPerDay(p.Delay.D(), 0, 0, revisitShare)), 1)}
+		j.caps[h] = hc
 	}
 	return hc
 }
 
-// learnCap notes how long a host rests between two requests.
-func (a *again) learnCap(h hostID, name string, gap, took time.Duration, c revisit.Calendar) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	hc := a.cap(h, c)
-	hc.name = name
-	if !a.job.Politeness.Adapts() {
+// LearnCap notes how long the host of a page rests between two requests, and how long requests take.
+func (j *Job) LearnCap(page weburl.URL, host string, gap, took time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	hc := j.cap(hostOf(page.Key()))
+	hc.name = host
+	if !j.job.Politeness.Adapts() {
 		took = 0
 	}
-	hc.PerDay = c.PerDay(revisit.HostPerDay(gap, 0, took, revisitShare))
-	hc.Burst = burst(hc.PerDay, c)
+	hc.PerDay = j.calendar().PerDay(revisit.HostPerDay(gap, 0, took, revisitShare))
+	hc.Burst = burst(hc.PerDay, j.calendar())
 }
 
 // Ranges of the time to the next look at a page after a failure, and after the first visit.
@@ -59,8 +59,8 @@ const (
 )
 
 // due is when a page is visited next, by the calendar. mu is held.
-func (a *again) due(k weburl.Key, s *revisit.State, failed bool, now time.Time) time.Time {
-	p := a.policyOf(hostOf(k))
+func (j *Job) due(k weburl.Key, s *revisit.State, failed bool, now time.Time) time.Time {
+	p := j.policyOf(hostOf(k))
 	if s.Gone {
 		return time.Time{}
 	}

@@ -78,7 +78,7 @@ func TestRemember(t *testing.T) {
 			Verdict: crawl.VerdictExcluded}, true, revisit.State{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, m, _, job := againWorld(t, halves{})
+			f, m, job := revisitWorld(t, halves{})
 			f.deps.Judge = func(_ *crawl.Job, t *crawl.Task) (reason, rule string, err error) {
 				if strings.Contains(name, "wanted") && t.Redirects == 0 {
 					reason = "pattern"
@@ -90,7 +90,7 @@ func TestRemember(t *testing.T) {
 			b := &book{entries: map[weburl.Key]crawl.Entry{u.Key(): tt.entry}}
 			f.deps.Ledger = b
 			if tt.state != (revisit.State{}) {
-				m.pages[u.Key()] = crawl.Revisit{URL: u, State: tt.state}
+				m.Pages[u.Key()] = crawl.Revisit{URL: u, State: tt.state}
 			}
 			task := crawl.Task{Job: job.ID, URL: u, Depth: 3, Sum: 7, Seed: tt.seed, Repeat: true, Lease: 9}
 			for _, want := range []int{tt.want, 0} {
@@ -98,7 +98,7 @@ func TestRemember(t *testing.T) {
 					t.Fatalf("%d pages are visited again, %v; want %d", n, err, want)
 				}
 			}
-			s, e := m.pages[u.Key()].State, b.entries[u.Key()]
+			s, e := m.Pages[u.Key()].State, b.entries[u.Key()]
 			switch {
 			case tt.want == 0 && s != tt.state:
 				t.Errorf("it is remembered as %+v, want %+v", s, tt.state)
@@ -115,10 +115,9 @@ func TestRemember(t *testing.T) {
 
 // Pages that are remembered are due one after the other, and those of a job that is not continuous not at all.
 func TestRememberedPagesComeByTheRation(t *testing.T) {
-	f, m, a, job := againWorld(t, nil)
+	f, m, job := revisitWorld(t, nil)
 	b := &book{entries: map[weburl.Key]crawl.Entry{}}
 	f.deps.Ledger = b
-	a.share = .5
 	tasks := make([]crawl.Task, 10)
 	for i := range tasks {
 		u, err := weburl.Parse(fmt.Sprintf("http://c.test/%d", i))
@@ -133,17 +132,16 @@ func TestRememberedPagesComeByTheRation(t *testing.T) {
 	if _, err := f.jobOf(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := f.Remember(t.Context(), job.ID, tasks); n != 0 || err != nil || f.again.visits(job.ID) {
+	if n, err := f.Remember(t.Context(), job.ID, tasks); n != 0 || err != nil || f.book.Continuous(job.ID) {
 		t.Errorf("a job that visits its URLs once remembers %d, %v", n, err)
 	}
 	f.SetJob(&again)
-	a.share = .5
-	if n, err := f.Remember(t.Context(), job.ID, tasks); n != len(tasks) || err != nil || !f.again.visits(job.ID) {
+	if n, err := f.Remember(t.Context(), job.ID, tasks); n != len(tasks) || err != nil || !f.book.Continuous(job.ID) {
 		t.Fatalf("%d pages are visited again, %v", n, err)
 	}
-	every := 24 * time.Hour / 480
+	every := 24 * time.Hour / 960
 	for i := range tasks[1:] {
-		gap := m.pages[tasks[i+1].URL.Key()].Due.Sub(m.pages[tasks[i].URL.Key()].Due)
+		gap := m.Pages[tasks[i+1].URL.Key()].Due.Sub(m.Pages[tasks[i].URL.Key()].Due)
 		if gap < every-time.Second || gap > every+time.Second {
 			t.Errorf("page %d is due %v after the one before, want %v", i+1, gap, every)
 		}

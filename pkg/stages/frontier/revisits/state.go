@@ -1,4 +1,4 @@
-package frontier
+package revisits
 
 import (
 	"time"
@@ -12,48 +12,48 @@ import (
 
 // outcome takes in what an outcome says of its page, and reports whether that is to be stored. What an outcome with
 // content says is only that the page is visited again some day, if nothing more is heard of it. mu is held.
-func (a *again) outcome(out *crawl.Outcome, s *revisit.State, now time.Time, c revisit.Calendar) bool {
+func (j *Job) outcome(out *crawl.Outcome, s *revisit.State, now time.Time) bool {
 	t, k := &out.Task, out.Task.URL.Key()
 	visit := uint32(max(t.Visit, 0))
 	if s.Visits > visit || *s == (revisit.State{}) && visit == 0 && !begins(out) {
 		return false
 	}
-	a.weigh(t, s, false)
+	j.weigh(t, s, false)
 	result, awaits := resultOf(out)
 	if awaits {
 		seen := *s
 		seen.Last, seen.Visits, seen.Misses, seen.Gone = now, max(s.Visits, 1), 0, false
-		s.Due = a.due(k, &seen, false, now)
+		s.Due = j.due(k, &seen, false, now)
 		return true
 	}
 	o := revisit.Observation{Visit: visit, At: now, Result: result}
 	if !out.Started.IsZero() {
-		o.At = c.At(out.Started)
+		o.At = j.calendar().At(out.Started)
 	}
 	if result == revisit.Relocated {
 		o.Sum = xxh3.HashString(out.Location.String())
 	}
 	before := *s
-	a.observe(k, s, o, now)
-	a.learn(k, &before, s, crawl.DateUnknown)
+	j.observe(k, s, o, now)
+	j.learn(k, &before, s, crawl.DateUnknown)
 	return true
 }
 
 // observe takes in what a visit found. mu is held.
-func (a *again) observe(k weburl.Key, s *revisit.State, o revisit.Observation, now time.Time) {
+func (j *Job) observe(k weburl.Key, s *revisit.State, o revisit.Observation, now time.Time) {
 	before := s.Changes
 	*s = revisit.Observe(*s, o, revisit.Rate{})
-	if s.IsGone(a.policy) {
+	if s.IsGone(j.policy) {
 		s.Gone, s.Signal = true, o.At.Truncate(time.Second)
 	}
-	s.Due = a.due(k, s, o.Result == revisit.Failed, now)
+	s.Due = j.due(k, s, o.Result == revisit.Failed, now)
 	if o.Result != revisit.Failed && o.Visit > 0 {
-		a.visits.add(now, s.Changes > before)
+		j.visits.add(now, s.Changes > before)
 	}
 }
 
 // weigh gives a page its kind and weight. mu is held.
-func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
+func (j *Job) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 	switch {
 	case t.Kind == crawl.KindSitemap && s.Kind == revisit.List && s.Weight > 0:
 		return // by what it lists: see weighList
@@ -62,7 +62,7 @@ func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 	case t.Seed:
 		s.Kind = revisit.Seed
 	}
-	weight := revisit.PageWeight(a.weight(t.URL.String()), t.Depth, 1)
+	weight := revisit.PageWeight(j.weight(t.URL.String()), t.Depth, 1)
 	if copied {
 		weight /= copyWeight
 	}
@@ -71,8 +71,8 @@ func (a *again) weigh(t *crawl.Task, s *revisit.State, copied bool) {
 
 // weighList gives a sitemap or a feed the weight of the changes that it tells of: those of as many pages as it lists,
 // as far as the signals of its host tell of changes, and never less than that of a page. mu is held.
-func (a *again) weighList(k weburl.Key, s *revisit.State, lists int) {
-	if l := a.learned[hostOf(k)]; l != nil {
+func (j *Job) weighList(k weburl.Key, s *revisit.State, lists int) {
+	if l := j.learned[hostOf(k)]; l != nil {
 		s.Weight = max(revisit.WeightOctet(max(float64(lists)*l.Signals.Recall(), 1)), 1)
 	}
 }
