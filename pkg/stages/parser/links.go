@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"math"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -24,17 +25,39 @@ func (p *pass) onAnchor() {
 	if href == nil && p.flags&inForeign != 0 {
 		href = xlink
 	}
+	leads := rel != nil && turnsPage(rel)
 	if href != nil && p.addLink(tagA, href, rel) {
 		p.anchor, p.inLink = len(p.links)-1, true
 		p.anchorTitle = nil
 		if p.Attrs() > 1 { // most links have no attribute but href
 			p.links[p.anchor].veiled, p.anchorTitle = p.attr("aria-label"), p.attr("title")
+			leads = leads || bytes.HasPrefix(p.attr("class"), []byte("nav-")) // Bootstrap's, Node's manual's
 		}
+	}
+	if leads && p.cur.leads < math.MaxUint8 {
+		p.cur.leads++
 	}
 	if p.kind == heading && len(href) > 1 && href[0] == '#' {
 		p.anchored++
 		p.manual = p.manual || p.anchored >= anchoredHeadings
 	}
+}
+
+// turnsPage reports whether a link leads to the page before or behind this one in a sequence, or to the one above.
+func turnsPage(rel []byte) bool {
+	for word := range bytes.FieldsSeq(rel) {
+		switch string(word) {
+		case "next", "prev", "previous", "up":
+			return true
+		}
+	}
+	return false
+}
+
+// navigates reports whether a block is links by which one gets about, and a word or two beside each, as in "Next: Files,
+// Up: Programming [Index]" on pages of Texinfo.
+func (b *block) navigates() bool {
+	return b.leads > 0 && b.kind != heading && b.words-b.linkWords <= 2*int32(b.leads)+2
 }
 
 // anchoredHeadings is how many headings that link to themselves make a page documentation.

@@ -131,3 +131,29 @@ func TestNameOfAManualPage(t *testing.T) {
 	checkText(t, page, "NAME\nls - list the files\nSYNOPSIS", "")
 	checkText(t, strings.Replace(page, "ls -", "ls and", 1), "SYNOPSIS", "NAME|list the files")
 }
+
+// Lines of links that say that they are navigation are no text of documentation, whose lists of links are: those by
+// which one turns the pages of Texinfo, and the column of Node's manual. A paragraph with such a link stays.
+func TestLinksThatNavigate(t *testing.T) {
+	const prose = "<p>The number of elements in a sparse matrix is the number of nonzero elements, not the product.</p>"
+	for name, c := range map[string]struct {
+		page string
+		kept bool
+	}{
+		"turning pages": {`<div class="header"><p>Next: <a href="b" rel="next">Oddments</a>, Previous: <a href="a" rel="prev">
+			Files</a>, Up: <a href="c" rel="up">Guide</a> [<a href="d" rel="contents">Oddments</a>]</p></div>`, false},
+		"a column of chapters": {`<ul><li><a href="b" class="nav-b">Oddments</a></li>
+			<li><a href="c" class="nav-c">Files</a></li></ul>`, false},
+		"a list of chapters": {`<ul><li><a href="b">Oddments</a></li><li><a href="c">Files</a></li></ul>`, true},
+		"a paragraph": {`<p>How pages are turned, and why Oddments come last, the
+			<a href="b" rel="next">next chapter</a> says.</p>`, true},
+	} {
+		for _, sides := range []string{c.page + "<h1>Arrays</h1>" + prose, "<h1>Arrays</h1>" + prose + c.page + prose} {
+			doc := `<body><div class="document"><h2>A<a href="#a">#</a></h2><h2>B<a href="#b">#</a></h2>` + sides + `</div>`
+			got := parseHTML(t, doc).Text
+			if strings.Contains(got, "Oddments") != c.kept || !strings.Contains(got, "sparse matrix") {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+}

@@ -41,6 +41,7 @@ type block struct {
 	node             int32 // in the outline
 	flags            flags
 	kind             kind
+	leads            uint8 // links that say that they are navigation: see navigates
 }
 
 // Classes of bytes for folding white space.
@@ -250,13 +251,16 @@ func (t *textState) endBlock() {
 	own := t.own
 	t.own = 0
 	if len(t.buf) == int(t.cur.start) {
-		t.cur.words, t.cur.linkWords = 0, 0
+		t.cur.words, t.cur.linkWords, t.cur.leads = 0, 0, 0
 		return
 	}
 	b := t.cur
 	b.end, b.flags, b.kind, b.node = int32(len(t.buf)), t.flags|own, t.kind, t.node
 	b.words += t.cjk / lettersPerWord
 	b.linkWords += t.linkCJK / lettersPerWord
+	if b.navigates() {
+		b.flags |= suspect | certain
+	}
 	t.blocks = append(t.blocks, b)
 	t.buf = append(t.buf, '\n')
 	t.cur = block{start: int32(len(t.buf))}
