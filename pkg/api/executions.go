@@ -25,7 +25,7 @@ type Progress struct {
 	Braked   string  `json:"braked,omitempty" doc:"what holds all crawls: disk"`
 	Fault    string  `json:"fault,omitempty" doc:"an error that the engine cannot get over"`
 	Rate     float64 `json:"pages_per_second" doc:"over the last ten seconds"`
-	EtaS     float64 `json:"eta_s,omitempty" doc:"to max_pages or to the end of the queue at this rate, in seconds; none: it cannot be told"`
+	EtaS     float64 `json:"eta_s,omitempty" doc:"to the end of what is queued at this rate, in seconds; none: it cannot be told"`
 }
 
 // ExecutionNow is an execution with how far it is.

@@ -3824,7 +3824,7 @@ export interface components {
             dead_letters: number;
             /**
              * Format: double
-             * @description to max_pages or to the end of the queue at this rate, in seconds; none: it cannot be told
+             * @description to the end of what is queued at this rate, in seconds; none: it cannot be told
              */
             eta_s?: number;
             /** @description an error that the engine cannot get over */

@@ -116,6 +116,7 @@ function Now({ x, s, series }: { x: Execution; s: Status; series?: Series }) {
   const young = (series?.at[last] ?? 0) - Date.parse(x.started ?? "") / 1000 < 60; // what came before the first sample is not told
   const gained = last > 0 && before >= 0 && !young ? (series!.pages[last] ?? 0) - (series!.pages[before] ?? 0) : undefined;
   const left = s.max_pages > 0 ? s.max_pages - s.pages : undefined;
+  const rest = Math.min(s.queued + s.in_flight, left ?? Infinity); // as far as it is known
   const over = isOver(x);
   const pace = x.progress?.pages_per_second ?? s.pages_per_second;
   return (
@@ -131,7 +132,7 @@ function Now({ x, s, series }: { x: Execution; s: Status; series?: Series }) {
         value={over ? "–" : rate(pace)}
         unit="pages/s"
         width={11}
-        diff={!over && left !== undefined && pace ? `~${duration((1000 * left) / pace)} to the bound` : ""}
+        diff={!over && rest && pace ? `~${duration((1000 * rest) / pace)} left` : ""}
       />
       <Figure label="Queued" value={count(s.queued)} href={at.urls(x.id, { state: "scheduled" })} diff={s.retries_waiting ? `${count(s.retries_waiting)} wait for a retry` : ""} />
       <Figure label="In flight" value={count(s.in_flight)} href={at.urls(x.id, { state: "active" })} diff={plural(s.active_hosts, "active host")} width={5} />
