@@ -27,8 +27,9 @@ func samples(t testing.TB) []crawl.Event {
 	task := crawl.Task{Job: "j", URL: u, Kind: crawl.KindSitemap, Priority: 3, Depth: 2, Redirects: 1, Referrer: v,
 		Attempt: 1, NotBefore: at, Visit: 4, For: "https://a.example", Repeat: true, Seed: true, ETag: `"e"`,
 		LastModified: "x", Lease: 9, Tracked: true, Epoch: 2, Feed: true, Paid: true, Finds: 16, HostLinks: 7, Sum: 1 << 63,
-		Restore: true, Copy: true, Relevance: 834, Promise: 901, Text: "sockets", Fields: "accept: application/json",
-		Told: at, Repeated: "two sums of eight"}
+		Restore: true, Asked: true, Copy: true, Relevance: 834, Promise: 901, Text: "sockets",
+		Fields: "accept: application/json",
+		Told:   at, Repeated: "two sums of eight"}
 	before, mark := crawl.Before{Text: 5, Links: []uint64{1, 1 << 63}},
 		&crawl.RenderMark{Host: "a.example", Template: 9, By: 7}
 	page := crawl.Page{Task: task, Status: 200, FetchedAt: at, ContentType: "text/html", Body: "m1", Bytes: 12,

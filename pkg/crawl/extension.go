@@ -21,6 +21,7 @@ const (
 	extTopic     = 9   // Task, Exclusion: Relevance as varint; 10 to 12 are for topics too
 	extTold      = 13  // Task, Link: Told as varints of seconds since 1970 and nanoseconds
 	extRepeated  = 14  // Task: Repeated, eight octets a sum
+	extAsked     = 16  // Task: Asked; no value
 	extPromise   = 20  // Task, Link: Promise as varint
 	extText      = 21  // Task: Text
 	extSum       = 7   // Task: Sum as uvarint
@@ -79,6 +80,7 @@ func appendTaskExtensions(b []byte, t *Task) []byte {
 		b = appendPair(b, extSum, binary.AppendUvarint(nil, t.Sum))
 	}
 	b = appendTold(appendMark(appendMark(b, extRestore, t.Restore), extCopy, t.Copy), t.Told)
+	b = appendMark(b, extAsked, t.Asked)
 	if t.Repeated != "" {
 		b = appendPair(b, extRepeated, []byte(t.Repeated))
 	}
@@ -132,8 +134,8 @@ func sumInto(to *uint64) extension {
 // extended reports whether the task has any.
 func (t *Task) extended() bool {
 	return t.Epoch > 1 || t.Feed || t.Paid || t.Finds != 0 || t.HostLinks != 0 || t.Relevance != 0 || t.Promise != 0 ||
-		t.Text != "" || t.Sum != 0 || t.Restore || t.Copy || !t.Told.IsZero() || t.Fields != "" || t.Repeated != "" ||
-		t.more != ""
+		t.Text != "" || t.Sum != 0 || t.Restore || t.Copy || t.Asked || !t.Told.IsZero() || t.Fields != "" ||
+		t.Repeated != "" || t.more != ""
 }
 
 // appendWhat appends what an excluded task would have been, unless it is plain.

@@ -116,6 +116,9 @@ type Task struct {
 	// its record is to be written whether that changed or not: it was marked as gone or withdrawn.
 	Sum     uint64
 	Restore bool
+	// Asked says that its redirects led back to it, and that it is asked again with the cookies that they set: if they do
+	// so once more it is a loop.
+	Asked bool
 	// Copy says that the record of the visit before names another page as the one that has the content.
 	Copy bool
 	// Repeated are sums that many pages of the host have: a page with one of them may be a "not found" with status 200.

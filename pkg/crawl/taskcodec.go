@@ -171,7 +171,7 @@ func readTask(r *codec.Reader, t, before *Task) error {
 			numberInto(extTopic, (*int)(&t.Relevance)), numberInto(extPromise, (*int)(&t.Promise)),
 			extension{extText, func(v *codec.Reader) { t.Text, v.B = string(v.B), nil }}, sumInto(&t.Sum),
 			markInto(extRestore, &t.Restore), markInto(extCopy, &t.Copy), fieldsInto(&t.Fields), toldInto(&t.Told),
-			extension{extRepeated, func(v *codec.Reader) { t.Repeated, v.B = string(v.B), nil }})
+			extension{extRepeated, func(v *codec.Reader) { t.Repeated, v.B = string(v.B), nil }}, markInto(extAsked, &t.Asked))
 	}
 	if r.Bad || err != nil || numbers[0] < 0 || numbers[0] > math.MaxUint8 {
 		return errors.Join(errTask, err)

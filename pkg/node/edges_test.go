@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -47,7 +48,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // crawlSite crawls a site into a directory and returns it with the site's address.
-func crawlSite(t *testing.T, s site, seeds []string, mod func(*crawl.Job)) (dir, base string) {
+func crawlSite(t *testing.T, s http.Handler, seeds []string, mod func(*crawl.Job)) (dir, base string) {
 	t.Helper()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
@@ -118,6 +119,48 @@ func TestLoopsOfRedirectsFail(t *testing.T) {
 	for path, l := range outcomesIn(t, dir) {
 		if l.Reason == crawl.ReasonRedirectLoop && (l.Detail == "" || l.Location.IsZero() || l.Referrer.IsZero()) {
 			t.Errorf("%s: %+v says too little", path, l)
+		}
+	}
+}
+
+// Pages that lead by a page of consent, or by another host, until a cookie is there are fetched; one that nothing can
+// satisfy is asked once more, and is a loop like others.
+func TestRedirectsThatEndWithACookieAreFollowed(t *testing.T) {
+	var asked atomic.Int64
+	gate := func(w http.ResponseWriter, r *http.Request) {
+		path, next := r.URL.Path, r.URL.Query().Get("next")
+		_, err := r.Cookie("consent")
+		switch w.Header().Set("Content-Type", "text/html"); {
+		case path == "/":
+			fmt.Fprint(w, links("/open", "/never"))
+		case path == "/never":
+			asked.Add(1)
+			http.Redirect(w, r, "/check", http.StatusFound)
+		case path == "/check":
+			http.Redirect(w, r, "/never", http.StatusFound)
+		case path == "/consent":
+			http.Redirect(w, r, "/agreed?next="+next, http.StatusFound)
+		case path == "/agreed":
+			http.SetCookie(w, &http.Cookie{Name: "consent", Value: "1", Path: "/"})
+			http.Redirect(w, r, next, http.StatusSeeOther)
+		case path == "/open" && err != nil:
+			http.Redirect(w, r, "/consent?next=/open", http.StatusFound)
+		case path == "/open":
+			fmt.Fprint(w, "<title>Open</title>", links("/deeper"))
+		case path == "/deeper":
+			fmt.Fprint(w, "<title>Deeper</title>")
+		default:
+			http.NotFound(w, r)
+		}
+	}
+	for i, seeds := range [][]string{{"/"}, {"/open", "/never"}} {
+		asked.Store(0)
+		dir, base := crawlSite(t, http.HandlerFunc(gate), seeds, nil)
+		wantTold(t, told(t, dir, base), map[string]string{"/open": "done 200", "/deeper": "done 200",
+			"/consent?next=/open": "done 302", "/agreed?next=/open": "done cookie 303",
+			"/never": "failed redirect-loop 302", "/check": "failed redirect-loop 302"})
+		if pages := len(pagesIn(t, dir)); pages != 3-i || asked.Load() > 2 {
+			t.Errorf("%d pages, %d requests of the loop", pages, asked.Load())
 		}
 	}
 }

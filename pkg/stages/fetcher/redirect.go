@@ -34,6 +34,10 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 		a.out.Verdict, a.out.Reason = crawl.VerdictRetry, crawl.ReasonCookie
 		a.out.Detail = "it redirects to itself and sets a cookie: asked again with that"
 		return nil, nil
+	case len(loop) > 1 && h.endsWithCookies(ctx, a, target):
+		a.out.Reason = crawl.ReasonCookie
+		a.out.Detail = "it leads back to a URL that is asked again, with the cookies that were set"
+		return nil, nil
 	case loop != nil:
 		a.out.Verdict, a.out.Reason, a.out.Detail = crawl.VerdictFailed, crawl.ReasonRedirectLoop, loopText(loop)
 		return nil, h.failLoop(ctx, a, loop)
@@ -43,6 +47,16 @@ func (h *Handler) redirect(ctx context.Context, a *attempt) ([]crawl.Event, erro
 		return nil, nil
 	}
 	return []crawl.Event{&crawl.Links{Task: *a.task, Links: []crawl.Link{{URL: target, Tag: crawl.TagRedirect}}}}, nil
+}
+
+// endsWithCookies reports whether a loop of redirects may end where its site gets the cookies that it has set since:
+// those of a consent, of a choice of language, or of a visit to another host. Its start is asked once more.
+func (h *Handler) endsWithCookies(ctx context.Context, a *attempt, start weburl.URL) bool {
+	if a.task.Asked || a.task.Visit > 0 {
+		return false
+	}
+	jar, err := h.jars.get(ctx, a.job, start.Hostname())
+	return err == nil && jar != nil && len(jar.Cookies) > 0 // without the store of cookies it is a loop, as ever
 }
 
 // redirected notes where a redirect leads. One within a host may ask to wait until that is asked for.

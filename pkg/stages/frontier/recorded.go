@@ -106,6 +106,8 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 	case r.Verdict == crawl.VerdictRetry && r.Reason == crawl.ReasonNotAsset:
 		t.Kind, t.Lease = crawl.KindPage, 0
 		return o.f.enqueue(ctx, t.Repeat, t)
+	case r.Verdict == crawl.VerdictDone && r.Reason == crawl.ReasonCookie:
+		return o.askStart(ctx, r)
 	case r.Verdict == crawl.VerdictRetry:
 		return o.f.putAside(ctx, t, r)
 	case shuts(&r.Outcome):
@@ -127,6 +129,32 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 		return o.f.enqueue(ctx, true, t)
 	}
 	return nil
+}
+
+// askStart queues the start of a loop of redirects once more: with the cookies that were set on the way it may end.
+// Where that was done before a kill, it is open, and a second copy of its task is dropped.
+func (o Outcomes) askStart(ctx context.Context, r *result) error {
+	start := r.Task
+	start.URL, start.Referrer = r.job.Canonicalizer().Canonical(r.Location), r.Task.URL
+	start.Redirects, start.Attempt, start.Lease, start.NotBefore = r.Task.Redirects+1, 0, 0, time.Time{}
+	start.Asked, start.Repeat, start.Tracked, start.Paid = true, true, false, false
+	entries, err := o.f.deps.Ledger.Lookup(ctx, start.Job, start.URL.Key())
+	switch e := entries; {
+	case err != nil:
+		return fmt.Errorf("frontier: look up %s, to which redirects lead back: %w", start.URL, err)
+	case e[0].State == crawl.StateOpen:
+		return o.f.enqueue(ctx, true, start)
+	case e[0].State != crawl.StateDone || e[0].Verdict != crawl.VerdictDone || e[0].Status/100 != 3:
+		return nil // it was asked meanwhile
+	}
+	start.Kind = entries[0].Kind
+	if err := o.f.KeepPlaces(ctx, start); err != nil {
+		return err
+	}
+	if err := o.f.deps.Ledger.Reopen(ctx, start.Job, start.URL.Key()); err != nil {
+		return fmt.Errorf("frontier: reopen %s, to which redirects lead back: %w", start.URL, err)
+	}
+	return o.f.enqueue(ctx, true, start)
 }
 
 // answeredMeanwhile looks again whether an attempt of an earlier life has its outcome. A fetcher that died behind its

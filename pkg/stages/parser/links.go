@@ -54,8 +54,8 @@ func turnsPage(rel []byte) bool {
 	return false
 }
 
-// navigates reports whether a block is links by which one gets about, and a word or two beside each, as in "Next: Files,
-// Up: Programming [Index]" on pages of Texinfo.
+// navigates reports whether a block is links by which one gets about, and a word or two beside each, as in "Next:
+// Files, Up: Programming [Index]" on pages of Texinfo.
 func (b *block) navigates() bool {
 	return b.leads > 0 && b.kind != heading && b.words-b.linkWords <= 2*int32(b.leads)+2
 }
