@@ -129,8 +129,11 @@ func whyNothing(log string) (why []string, last time.Time) {
 		if line.Status > 0 {
 			text += fmt.Sprintf(" %d", line.Status)
 		}
-		if line.Detail != "" {
+		switch {
+		case line.Detail != "":
 			text += ": " + line.Detail
+		case line.Reason == crawl.ReasonScope && !line.Referrer.IsZero(): // nothing was fetched: a redirect led there
+			text += fmt.Sprintf(": %s leads there, to another site: crawl that one", line.Referrer)
 		}
 		why = append(why, text)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,9 +18,13 @@ func TestWhyNothingTellsOfPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	old, err := weburl.Parse("http://old.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text []byte
 	for _, l := range []crawl.LogLine{{Kind: crawl.KindRender, Reason: "render-hang"},
-		{Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}} {
+		{Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}, {Reason: crawl.ReasonScope, Referrer: old}} {
 		l.URL, l.At, l.Verdict = u, time.Now(), crawl.VerdictFailed
 		text = jsonl.AppendLogLine(text, &l)
 	}
@@ -27,7 +32,9 @@ func TestWhyNothingTellsOfPages(t *testing.T) {
 	if err := os.WriteFile(log, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if why, last := whyNothing(log); last.IsZero() || len(why) != 1 || why[0] != "http://a.test/: failed, timeout" {
+	want := []string{"http://a.test/: failed, timeout",
+		"http://a.test/: failed, scope: http://old.test/ leads there, to another site: crawl that one"}
+	if why, last := whyNothing(log); last.IsZero() || !slices.Equal(why, want) {
 		t.Errorf("why nothing was fetched: %q", why)
 	}
 }
