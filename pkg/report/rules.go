@@ -211,6 +211,7 @@ var reasonTexts = map[string]string{
 	traps.ReasonPathDepth:        "a trap by its look: too many path segments",
 	traps.ReasonRepeatedSegment:  "a trap by its look: path segments repeat",
 	traps.ReasonCalendar:         "a trap by its look: a calendar page far from today",
+	traps.ReasonListing:          "a trap by its look: a directory's listing in another order, which has nothing new",
 	crawl.ReasonScheme:           "its scheme is not http or https",
 	crawl.ReasonPort:             "its port is none of the web: browsers refuse it, too. Make it a seed if it is meant",
 	crawl.ReasonTruncatedMaxBody: "the body is longer than limits.max_body",

@@ -36,7 +36,8 @@ func reasons(t *testing.T) (list []string) {
 	if len(list) < 30 {
 		t.Fatalf("only %d reasons were found: %q", len(list), list)
 	}
-	return append(list, traps.ReasonURLLength, traps.ReasonPathDepth, traps.ReasonRepeatedSegment, traps.ReasonCalendar)
+	return append(list, traps.ReasonURLLength, traps.ReasonPathDepth, traps.ReasonRepeatedSegment, traps.ReasonCalendar,
+		traps.ReasonListing)
 }
 
 // TestEveryReasonIsSaidInWords: a token of crawl.log is no explanation.

@@ -2,7 +2,8 @@
 //
 // Its duties, in order:
 //
-//  1. Check: name the rule a URL breaks: too long, too deep, segments that repeat, a calendar far from today.
+//  1. Check: name the rule a URL breaks: too long, too deep, segments that repeat, a calendar far from today, the
+//     listing of a directory in another order.
 //  2. VariantKey: put URLs that differ only in the values of their query under one key, for the caller's budget.
 //
 // It keeps no state, reads nothing but the URL and the time it is given, and must let real sites through: a rule here
@@ -22,20 +23,22 @@ const (
 	ReasonPathDepth       = "trap-path-depth"
 	ReasonRepeatedSegment = "trap-repeated-segment"
 	ReasonCalendar        = "trap-calendar"
+	ReasonListing         = "trap-listing"
 )
 
 // Config holds the bounds of the rules. A bound of 0 turns its rule off.
 type Config struct {
-	MaxURLLength      int // octets of the whole URL
-	MaxPathDepth      int // segments, empty ones between slashes counted
-	MaxSegmentRepeats int // times a segment, or a sequence of up to maxUnit of them, may be in a row
-	CalendarYears     int // years before and after the current one that a calendar may show
+	MaxURLLength      int  // octets of the whole URL
+	MaxPathDepth      int  // segments, empty ones between slashes counted
+	MaxSegmentRepeats int  // times a segment, or a sequence of up to maxUnit of them, may be in a row
+	CalendarYears     int  // years before and after the current one that a calendar may show
+	Listings          bool // a directory is listed in one order only
 }
 
 // Default returns the bounds others crawl with: the length from Zeno, depth from Heritrix (TooManyPathSegments), the
 // repeats from Heritrix (PathologicalPath refuses the third) and Nutch, and two years either way for calendars.
 func Default() Config {
-	return Config{MaxURLLength: 4000, MaxPathDepth: 20, MaxSegmentRepeats: 2, CalendarYears: 2}
+	return Config{MaxURLLength: 4000, MaxPathDepth: 20, MaxSegmentRepeats: 2, CalendarYears: 2, Listings: true}
 }
 
 // Validate reports bounds that make no sense.
@@ -62,6 +65,9 @@ func (c Config) Check(u weburl.URL, now time.Time) (reason string) {
 	}
 	if c.CalendarYears > 0 && c.farDate(segments, u.Query(), now.Year()) {
 		return ReasonCalendar
+	}
+	if c.Listings && isResorted(u) {
+		return ReasonListing
 	}
 	return ""
 }

@@ -61,6 +61,7 @@ func TestTrapsAreNamed(t *testing.T) {
 			"/x?cal_year=1950&cal_month=7",
 			"/x?cal=1950-07",
 		},
+		ReasonListing: {"/?C=N;O=D", "/pub/?C=M;O=A", "/pub/linux/?C=S&O=D", "/pub/?N=D", "/pub/?D=A"},
 	} {
 		for _, path := range paths {
 			if got := Default().Check(parse(t, host+path), now); got != reason {
@@ -106,6 +107,8 @@ func TestRealSitesPass(t *testing.T) {
 		"https://h.example/x?day=monday&year=all",
 		"https://h.example/events/99999999",
 		"https://h.example/local/medical/2031/05/",
+		"https://h.example/pub/?C=N", "https://h.example/pub/?C=X;O=A", "https://h.example/pub?C=N;O=D",
+		"https://h.example/?c=n;o=d", "https://h.example/pub/?S=1", "https://h.example/pub/?C=N;O=D&p=2",
 		"https://h.example/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/",
 	} {
 		if got := Default().Check(parse(t, url), now); got != "" {
@@ -116,7 +119,7 @@ func TestRealSitesPass(t *testing.T) {
 
 func TestZeroTurnsARuleOff(t *testing.T) {
 	for _, path := range []string{
-		"/" + strings.Repeat("x", 5000), "/" + strings.Repeat("ab/", 1500), "/calendar/1900/01",
+		"/" + strings.Repeat("x", 5000), "/" + strings.Repeat("ab/", 1500), "/calendar/1900/01", "/?C=N;O=D",
 	} {
 		if got := (Config{}).Check(parse(t, "https://h.example"+path), now); got != "" {
 			t.Errorf("%.20s: %s", path, got)
