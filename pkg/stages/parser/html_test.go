@@ -79,6 +79,11 @@ y ">lines</a>`, "a https://example.com/dir/page?q=1 [] self|a https://example.co
 		{"anchors end where the next begins", `<a href=1>one<a href=2>two</a>three`,
 			"a https://example.com/dir/1 [] one|a https://example.com/dir/2 [] two"},
 		{"text over blocks", `<a href=1><div>one</div><p>two</a>`, "a https://example.com/dir/1 [] one two"},
+		{"pages and documents within the page", `<object data=1 type="text/html; charset=x"></object><object data="2.PDF?x">
+			<embed src=3.html></object><embed src=4 type=application/pdf><object data=5.swf></object><embed src=6
+			type=image/svg+xml><object type=text/html></object>`,
+			"iframe https://example.com/dir/1 []|iframe https://example.com/dir/2.PDF?x []|" +
+				"iframe https://example.com/dir/3.html []|iframe https://example.com/dir/4 []"},
 		{"no href", `<a name=x>no</a><area><iframe></iframe>`, ""},
 		{"first of two attributes", `<a href=1 HREF=2 href=3>x</a>`, "a https://example.com/dir/1 [] x"},
 		{"svg", `<svg><title><a xlink:href=1>x</a></title><style><a href=2>y</a></style></svg><svg/><a href=3>z</a>`,

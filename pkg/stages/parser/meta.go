@@ -151,8 +151,15 @@ func languageTag(s string) string {
 
 // onMedia notes what the page shows.
 func (p *pass) onMedia(t htmlscan.Tag) {
-	if t == htmlscan.Img {
+	switch {
+	case t == htmlscan.Img:
 		p.onPicture()
+	case t == htmlscan.Object && embedsPage(p.attr("type"), p.attr("data")):
+		p.addLink(tagIframe, p.attr("data"), nil)
+		return
+	case t == htmlscan.Embed && embedsPage(p.attr("type"), p.attr("src")):
+		p.addLink(tagIframe, p.attr("src"), nil)
+		return
 	}
 	for i := range p.Attrs() {
 		switch name, val := p.Attr(i); string(name) {
@@ -176,6 +183,25 @@ func (p *pass) onMedia(t htmlscan.Tag) {
 			}
 		}
 	}
+}
+
+// embedsPage reports whether what an object or embed element shows is a page or a document, as a frame would: by its
+// type, and without one by the end of its path.
+func embedsPage(media, url []byte) bool {
+	switch mediaType(string(media)) {
+	case "text/html", "application/xhtml+xml", "application/pdf":
+		return true
+	case "":
+		path, _, _ := bytes.Cut(bytes.TrimSpace(url), []byte("?"))
+		path, _, _ = bytes.Cut(path, []byte("#"))
+		path = bytes.ToLower(path)
+		for _, end := range []string{".html", ".htm", ".xhtml", ".pdf"} {
+			if bytes.HasSuffix(path, []byte(end)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (p *pass) addAsset(raw []byte) {
