@@ -37,6 +37,7 @@ func TestWrongFlagsSayWhatToWrite(t *testing.T) {
 		"crawl ./x.html":                           "it looks like a file and names no host",
 		"crawl help":                               "help is no URL: `whirlpool crawl --help` is meant, or http://help/",
 		"crawl http://a.test/ max-depth 3":         `"max-depth" is no URL: did you mean --max-depth?`,
+		"crawl http://a.test/ --assets job":        `"job" is no URL: if it is the value of --assets, write --assets=job`,
 		"set -o x max_depth=3":                     `"max_depth=3" is no URL: did you mean --max-depth?`,
 		"set -o x delay=1.5s":                      `"delay=1.5s" is no URL: did you mean --delay?`,
 		"set -o x exclude=/a/":                     `"exclude=/a/" is no URL: did you mean --exclude?`,
