@@ -101,6 +101,8 @@ func (c Config) arguments(dir string) []string {
 		"--dns-prefetch-disable", "--mute-audio", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
 		"--force-color-profile=srgb", "--lang=en-US", "--accept-lang=en-US", "--window-size=1280,1696", "--disk-cache-size=1",
 		"--media-cache-size=1",
+		// A mouse that is fine and can hover: without one a page takes this for a telephone, and shows its menu for those.
+		"--blink-settings=primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2",
 		// All frames of a page are in one process: it is one page's, and it has neither a network nor anything to keep.
 		"--disable-site-isolation-trials",
 		"--disable-features=" + unwanted,
