@@ -290,6 +290,9 @@ func TestPages(t *testing.T) {
 			const small=screen.width<innerWidth||screen.height<innerHeight||screen.availWidth<1024||is('(max-device-width: 1024px)');
 			const touch=is('(hover: none)')||is('(pointer: coarse)')||!is('(any-hover: hover) and (pointer: fine)');
 			p.innerHTML='<a href=/'+small+touch+'>x</a>'</script>`, links: "http://www.a.test/falsefalse"},
+		{name: "speech", seed: true, body: `<p id=p></p><script>speechSynthesis.cancel();speechSynthesis.onvoiceschanged=()=>{};
+			speechSynthesis.addEventListener('voiceschanged',()=>{});const u=new SpeechSynthesisUtterance('x');u.onend=()=>{};
+			p.innerHTML='<a href=/v'+speechSynthesis.getVoices().length+u.text+'>x</a>'</script>`, links: "http://www.a.test/v0x"},
 		{name: "who asks whether it may, and addresses that are scripts", seed: true, body: `<p id=p></p><script>(async()=>{
 			await Notification.requestPermission();p.innerHTML='<a href="javascript:location.href=\'/j\'">j</a>'})()</script>`,
 			links: "javascript:location.href='/j' http://www.a.test/j"},
