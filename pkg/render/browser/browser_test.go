@@ -286,6 +286,13 @@ func TestPages(t *testing.T) {
 			setTimeout(()=>location=URL.createObjectURL(new Blob(['x'],{type:'text/html'})),400);setTimeout(()=>window.close(),500);
 			setTimeout(()=>p.innerHTML='<a href=x>x</a>',1000)</script>`,
 			links: "http://www.a.test/x http://www.a.test/a"},
+		{name: "a screen, and a mouse", body: `<p id=p></p><script>const is=q=>matchMedia(q).matches;
+			const small=screen.width<innerWidth||screen.height<innerHeight||screen.availWidth<1024||is('(max-device-width: 1024px)');
+			const touch=is('(hover: none)')||is('(pointer: coarse)')||!is('(any-hover: hover) and (pointer: fine)');
+			p.innerHTML='<a href=/'+small+touch+'>x</a>'</script>`, links: "http://www.a.test/falsefalse"},
+		{name: "speech", seed: true, body: `<p id=p></p><script>speechSynthesis.cancel();speechSynthesis.onvoiceschanged=()=>{};
+			speechSynthesis.addEventListener('voiceschanged',()=>{});const u=new SpeechSynthesisUtterance('x');u.onend=()=>{};
+			p.innerHTML='<a href=/v'+speechSynthesis.getVoices().length+u.text+'>x</a>'</script>`, links: "http://www.a.test/v0x"},
 		{name: "who asks whether it may, and addresses that are scripts", seed: true, body: `<p id=p></p><script>(async()=>{
 			await Notification.requestPermission();p.innerHTML='<a href="javascript:location.href=\'/j\'">j</a>'})()</script>`,
 			links: "javascript:location.href='/j' http://www.a.test/j"},

@@ -93,14 +93,16 @@ func (c Config) arguments(dir string) []string {
 		"--no-default-browser-check", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
 		"--disable-component-update", "--disable-client-side-phishing-detection", "--disable-default-apps",
 		"--disable-extensions", "--disable-sync", "--disable-breakpad", "--disable-crash-reporter",
-		"--disable-domain-reliability", "--disable-hang-monitor", "--disable-ipc-flooding-protection",
-		"--disable-prompt-on-repost", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+		"--disable-domain-reliability", "--disable-hang-monitor", "--disable-prompt-on-repost",
+		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
 		"--disable-renderer-backgrounding", "--disable-field-trial-config", "--disable-back-forward-cache",
 		"--disable-print-preview", "--disable-speech-api", "--disable-software-rasterizer",
 		"--disable-search-engine-choice-screen", "--metrics-recording-only", "--no-pings", "--no-service-autorun",
 		"--dns-prefetch-disable", "--mute-audio", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
 		"--force-color-profile=srgb", "--lang=en-US", "--accept-lang=en-US", "--window-size=1280,1696", "--disk-cache-size=1",
 		"--media-cache-size=1",
+		// A mouse that is fine and can hover: without one a page takes this for a telephone, and shows its menu for those.
+		"--blink-settings=primaryPointerType=4,availablePointerTypes=4,primaryHoverType=2,availableHoverTypes=2",
 		// All frames of a page are in one process: it is one page's, and it has neither a network nor anything to keep.
 		"--disable-site-isolation-trials",
 		"--disable-features=" + unwanted,

@@ -20,7 +20,8 @@ const (
 	idleSteps     = 3
 )
 
-// scroll scrolls, and reports whether there is more below. That a page cannot be scrolled is no fault.
+// scroll scrolls, and reports whether there is more below. That a page cannot be scrolled is no fault; where it takes
+// too long, as on a busy machine, there may be more.
 func (r *rendering) scroll(at float64) (more bool) {
 	ctx, cancel := context.WithTimeout(r.enough, r.patient(otherTurn))
 	defer cancel()
@@ -29,7 +30,9 @@ func (r *rendering) scroll(at float64) (more bool) {
 		arg = fmt.Sprint(at)
 	}
 	if world, err := r.world(cdp.FrameID(r.tab.target)); err == nil {
-		_ = r.evaluate(ctx, world, comment(scrollScript)+"("+arg+")", &more)
+		if r.evaluate(ctx, world, comment(scrollScript)+"("+arg+")", &more) != nil {
+			return true
+		}
 	}
 	return more
 }

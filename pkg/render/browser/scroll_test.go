@@ -26,6 +26,9 @@ func TestListsThatForget(t *testing.T) {
 	}{
 		"of the page": {fmt.Sprintf(rows, "", "scrollY", "window"), 400, 400},
 		"in a box":    {fmt.Sprintf(rows, "height:1700px;overflow:auto", "box.scrollTop", "box"), 400, 400},
+		"in a box that is slow once": {fmt.Sprintf(rows, "height:1700px;overflow:auto", "box.scrollTop", "box") +
+			`<script>let slow=1;document.addEventListener('whirlpool:scroll',()=>{
+			if(slow&&box.scrollTop>1000&&box.scrollTop<2000){slow=0;let n=0;for(let i=0;i<1e9;i++)n+=i;all.title=n}})</script>`, 400, 400},
 		"that goes on at its end": {`<body><script>let n=0;const add=()=>{for(let i=0;i<10;i++)document.body.insertAdjacentHTML('beforeend','<p style="height:300px"><a href=/'+n+++'>x</a>')};
 			add();addEventListener('scroll',()=>{if(innerHeight+scrollY>=document.documentElement.scrollHeight-100)add()})</script>`, 40, 200},
 		"without end": {`<body><div style="height:1e6px"></div><p id=p></p><script>let n=0;setInterval(()=>{p.innerHTML='<a href=/'+n+++'>x</a>'},100)</script>`,

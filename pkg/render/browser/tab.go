@@ -21,6 +21,8 @@ import (
 const (
 	width  = 1280
 	height = 1696
+	// screenWidth is that of the screen around it, wider than high: the browser's own would be 800, a telephone's.
+	screenWidth = 1920
 )
 
 // tab is a page of the browser in a context of its own, navigated again for each render.
@@ -130,7 +132,8 @@ func (t *tab) prepare(ctx context.Context) error {
 		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
 		{network.CommandSetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}},
 		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: width, Height: height, DeviceScaleFactor: 1}},
+			Width: width, Height: height, DeviceScaleFactor: 1,
+			ScreenWidth: screenWidth, ScreenHeight: height}},
 		{emulation.CommandSetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}},
 		{emulation.CommandSetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"}},
 		{runtime.CommandRunIfWaitingForDebugger, nil},

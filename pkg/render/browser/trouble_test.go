@@ -100,6 +100,13 @@ func TestTrouble(t *testing.T) {
 			navigated: "http://other.test/", links: "/x"},
 		{name: "navigations without end", navigated: "/next?0", links: "/x",
 			body: `<a href=/x>x</a><script>let n=0;setInterval(()=>location='/next?'+n++,50)</script>`},
+		// The browser takes 200 in 10 s. Without that rule of its own (flooding) it worked on them for half a minute.
+		{name: "addresses of its own without end", links: "/x /y",
+			body: `<a href=/x>x</a><script>for(let i=0;i<20000;i++)try{history.pushState({},'','#'+i)}catch{}` +
+				`document.body.innerHTML+='<a href=/y>y</a>'</script>`},
+		{name: "places of its own without end", links: "/x /y",
+			body: `<a href=/x>x</a><script>for(let i=0;i<20000;i++)location.hash='#'+i;` +
+				`document.body.innerHTML+='<a href=/y>y</a>'</script>`},
 		{name: "a form", body: `<a href=/x>x</a><form id=f method=post action=/post></form><script>f.submit()</script>`,
 			links: "/x"},
 		{name: "a refresh", body: `<meta http-equiv=refresh content="1;url=/next"><a href=/x>x</a>`, navigated: "/next",

@@ -95,6 +95,33 @@ func TestInnerDocuments(t *testing.T) {
 	}
 }
 
+// A page that is there for the document in its frame has that one's text.
+func TestInnerText(t *testing.T) {
+	message := strings.Repeat("This is the message that somebody wrote to us. ", 5)
+	frame := func(attrs string) string {
+		return "<iframe " + attrs + " srcdoc='<p>" + message + "<p>It ends.'></iframe>"
+	}
+	text, own := strings.TrimSpace(message)+"\nIt ends.", strings.Repeat("The page has a text of its own, and enough. ", 6)
+	for _, c := range []struct{ name, doc, want string }{
+		{"alone", frame(""), text},
+		{"under a heading", "<h1>A message</h1>" + frame("sandbox"), "A message\n" + text},
+		{"in another", "<iframe srcdoc='" + strings.NewReplacer("'", "&#39;").Replace(frame("")) + "'></iframe>", text},
+		{"the longer of two", "<iframe srcdoc='<p>" + message[:141] + "'></iframe>" + frame(""), text},
+		{"beside a text", "<p>" + own + "</p>" + frame(""), strings.TrimSpace(own)},
+		{"hidden", "<h1>A message</h1>" + frame("hidden"), "A message"},
+		{"hidden by its style", "<h1>A message</h1>" + frame(`style="display:none"`), "A message"},
+		{"little", "<h1>A message</h1><iframe srcdoc='<p>Close this window.'></iframe>", "A message"},
+	} {
+		opt := DefaultOptions()
+		opt.Markdown = true
+		r := HTML([]byte(c.doc), "text/html; charset=utf-8", mustURL(t, pageURL), opt)
+		plain := strings.ReplaceAll(strings.ReplaceAll(r.Markdown, "# ", ""), "\n\n", "\n")
+		if r.Text != c.want || strings.TrimSpace(plain) != c.want {
+			t.Errorf("%s: text %q, Markdown %q, want %q", c.name, r.Text, r.Markdown, c.want)
+		}
+	}
+}
+
 func TestRefreshHeader(t *testing.T) {
 	for value, want := range map[string]string{
 		"0; url=/next":  "header https://site.example/next",

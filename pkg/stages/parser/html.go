@@ -30,6 +30,7 @@ func HTML(body []byte, contentType string, base weburl.URL, opt Options) *Result
 	if opt.Markdown {
 		p.addMarkdown(base, enc)
 	}
+	p.addFramed()
 	if opt.Structured {
 		p.addStructured(doc, base, enc)
 	}
@@ -59,9 +60,10 @@ type pass struct {
 	over        []linkRef // the first links that are too many
 	more        int       // how many are
 	assets      [][]byte
-	inner       [][]byte // srcdoc attributes: documents within this one
-	pieces      []piece  // the tokens, where Markdown is asked for
-	anchor      int      // index of the open <a> in links, or -1
+	inner       []inner // documents within this one
+	framed      framed  // what one of them says
+	pieces      []piece // the tokens, where Markdown is asked for
+	anchor      int     // index of the open <a> in links, or -1
 	anchorTitle []byte
 	base        []byte // href of the first base element
 	titled      bool
@@ -234,7 +236,8 @@ func (p *pass) onRaw(t htmlscan.Tag) {
 	case htmlscan.Iframe:
 		p.addLink(tagIframe, p.attr("src"), nil)
 		if doc := p.attr("srcdoc"); len(doc) > 0 {
-			p.inner = append(p.inner, doc)
+			shown := (p.flags|p.hints(t, p.flags))&(hidden|boilerplate|certain) == 0
+			p.inner = append(p.inner, inner{doc, shown})
 		}
 	case htmlscan.Script:
 		p.addAsset(p.attr("src"))

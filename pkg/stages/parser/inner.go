@@ -13,8 +13,33 @@ import (
 // maxInner is how deep documents are read that are in the srcdoc attributes of frames.
 const maxInner = 3
 
-// innerLinks adds the links and assets of the documents in srcdoc attributes. Without a base of their own they have
-// that of the document around them (HTML Standard, 2.4.1). Their text is not part of the page's text.
+// A page whose own text has fewer octets than shellText is there for the frame that says more, at least framedText.
+const (
+	shellText  = 200
+	framedText = 100
+)
+
+// inner is a document in a srcdoc attribute, raw.
+type inner struct {
+	doc   []byte
+	shown bool // its frame is: not hidden, and no advertisement
+}
+
+// framed is the main text of the document in a srcdoc attribute that has most of it.
+type framed struct{ text, markdown string }
+
+// addFramed adds the text of a frame to that of a page that has hardly any itself: one that shows a message, a notebook
+// or a preview, kept apart from its own scripts. Else a frame says what is beside the page's matter.
+func (p *pass) addFramed() {
+	if len(p.out.Text) >= shellText || len(p.framed.text) < max(framedText, len(p.out.Text)) {
+		return
+	}
+	p.out.Text = p.boundText(strings.TrimLeft(p.out.Text+"\n"+p.framed.text, "\n"))
+	p.out.Markdown = strings.TrimLeft(p.out.Markdown+"\n\n"+p.framed.markdown, "\n")
+}
+
+// innerLinks adds the links and assets of the documents in srcdoc attributes, and keeps the longest text. Without a
+// base of their own they have that of the document around them (HTML Standard, 2.4.1).
 func (p *pass) innerLinks(page weburl.URL, enc encoding.Encoding, depth int) {
 	if len(p.inner) == 0 {
 		return
@@ -23,14 +48,16 @@ func (p *pass) innerLinks(page weburl.URL, enc encoding.Encoding, depth int) {
 	if outer.foreign || depth == maxInner {
 		return
 	}
-	for _, raw := range p.inner {
-		p.innerDocument(htmlscan.Value(raw), outer.base, enc, depth)
+	for _, in := range p.inner {
+		text := p.innerDocument(htmlscan.Value(in.doc), outer.base, enc, depth)
+		if in.shown && len(text.text) > len(p.framed.text) {
+			p.framed = text
+		}
 	}
 }
 
-func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding, depth int) {
+func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding, depth int) framed {
 	opt := p.opt
-	opt.Markdown = false
 	if opt.MaxLinks > 0 {
 		opt.MaxLinks = max(1, opt.MaxLinks-len(p.out.Links))
 	}
@@ -42,6 +69,12 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 	q.run(doc, r, opt, false)
 	q.resolve(base, enc)
 	q.innerLinks(base, enc, depth+1)
+	q.findTitle()
+	r.Text = q.mainText()
+	if opt.Markdown {
+		q.addMarkdown(base, enc)
+	}
+	q.addFramed()
 	for _, what := range r.Cut {
 		if what == CutLinks || what == CutAssets {
 			p.out.cut(what)
@@ -58,6 +91,7 @@ func (p *pass) innerDocument(doc []byte, base weburl.URL, enc encoding.Encoding,
 	}
 	p.out.More += r.More - len(r.Over)
 	p.out.Assets = append(p.out.Assets, r.Assets...)
+	return framed{r.Text, r.Markdown}
 }
 
 // sayNoFollow marks the links of a document that says that none is to be followed.

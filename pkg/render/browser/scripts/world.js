@@ -1,8 +1,9 @@
 // What scripts find the same in each render of a page, and what would keep them from work though nothing is amiss:
 // random numbers (mulberry32), the clock, which begins with the document, and that there is a network. Callbacks for
 // when the page is idle are timers: a page whose time passes at once is never idle. Service workers are registered and
-// ready, and do nothing: a page that waits for its worker goes on, and asks the server. Closed shadow roots are made
-// open ones that the page does not see, so that their links can be read.
+// ready, and do nothing: a page that waits for its worker goes on, and asks the server. Speech is there, and says
+// nothing: who takes it for granted would end with an error. Closed shadow roots are made open ones that the page does
+// not see, so that their links can be read.
 ((seed, start) => {
   let state = seed >>> 0;
   const next = () => {
@@ -53,13 +54,25 @@
   }
   // Nobody is there to answer whether the page may.
   if (self.Notification) Notification.requestPermission = async f => { f?.("denied"); return "denied" };
+  const own = (of, props) => Object.defineProperties(of, Object.getOwnPropertyDescriptors(props));
+  if (self.document && !self.speechSynthesis) {
+    const value = own(new EventTarget(), {speaking: false, pending: false, paused: false, onvoiceschanged: null,
+      getVoices: () => [], speak() {}, cancel() {}, pause() {}, resume() {}});
+    Object.defineProperty(self, "speechSynthesis", {value, configurable: true, enumerable: true});
+    self.SpeechSynthesisUtterance = class SpeechSynthesisUtterance extends EventTarget {
+      constructor(text = "") { super(); Object.assign(this, {text: String(text), lang: "", voice: null, volume: 1, rate: 1, pitch: 1}) }
+    };
+  }
   if (self.MediaDevices) MediaDevices.prototype.enumerateDevices = async () => [];
   for (const of of [self.Navigator, self.WorkerNavigator]) {
     if (of) Object.defineProperty(of.prototype, "onLine", {get: () => true, configurable: true});
   }
   if (self.ServiceWorkerContainer) {
-    const all = new Map(), own = (of, props) => Object.defineProperties(of, Object.getOwnPropertyDescriptors(props));
+    const all = new Map();
     const quiet = props => own(new EventTarget(), {postMessage() {}, ...props});
+    const tags = {register: async () => {}, unregister: async () => {}, getTags: async () => []};
+    const pushManager = {getSubscription: async () => null, permissionState: async () => "denied",
+      subscribe: async () => { throw new DOMException("Registration failed - permission denied", "NotAllowedError") }};
     let ready, tell, active = null;
     ready = new Promise(done => { tell = done });
     const register = async (url, options) => {
@@ -69,6 +82,7 @@
         const worker = quiet({scriptURL: at.href, state: "activated", onstatechange: null, onerror: null});
         const made = quiet({scope, active: worker, installing: null, waiting: null, onupdatefound: null, updateViaCache: "imports",
           update: async () => made, unregister: async () => all.delete(scope), getNotifications: async () => [], showNotification: async () => {},
+          pushManager, sync: tags, periodicSync: tags,
           navigationPreload: {enable: async () => {}, disable: async () => {}, setHeaderValue: async () => {}, getState: async () => ({enabled: false})}});
         all.set(scope, made);
         active ??= worker;
