@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # -trimpath: programs do not name the directory of the clone, so that what was compiled in one serves every other.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: help install build test test-crawls test-programs test-command test-rendered test-packages test-serial
+.PHONY: help elsewhere install build test test-crawls test-programs test-command test-rendered test-packages test-serial
 .PHONY: test-race test-detected test-alone
 .PHONY: test-short
 .PHONY: compiler compiled tested lint api fuzz bench bench-large bench-peers simulate
@@ -26,6 +26,13 @@ export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Not a part of CI: a system whose packages are not compiled yet takes some four minutes of processor time.
+SYSTEMS ?= windows/amd64 windows/arm64 darwin/arm64 darwin/amd64 linux/arm64 freebsd/amd64
+elsewhere: $(SYSTEMS:%=elsewhere/%) ## build whirlpool for other systems, and vet all that it is made of
+elsewhere/%:
+	GOOS=$(*D) GOARCH=$(*F) $(GO) build -o $(BIN)/$(subst /,-,$*)/ ./services/whirlpool
+	GOOS=$(*D) GOARCH=$(*F) $(GO) vet ./pkg/... ./services/whirlpool
 
 install: ## build the programs and put them into GOBIN
 	$(GO) install ./services/...

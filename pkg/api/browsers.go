@@ -10,9 +10,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/studio"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // wrap puts around a handler what each request has to pass.
@@ -78,8 +78,8 @@ func (s *Server) survive(next http.Handler) http.Handler {
 
 // unread reports whether an answer was not written because whoever asked has gone, or does not read.
 func unread(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, syscall.ECONNRESET)
+	return ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || system.Unread(err) ||
+		system.Reset(err)
 }
 
 // host refuses requests for names that are not ours: a page of another site may have a name that leads here.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
-	"github.com/whirlpool-crawler/whirlpool/pkg/explore/pace"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
@@ -152,9 +152,9 @@ func BenchmarkCrawl(b *testing.B) {
 			}
 		}
 		runtime.GC()
-		before, _ := pace.ProcessorTime()
+		before, _ := system.ProcessorTime()
 		pages, t := realCrawl(b, w, id, srv, nil)
-		after, _ := pace.ProcessorTime()
+		after, _ := system.ProcessorTime()
 		if n%2 == 1 {
 			ix, _ := x.Index(ctx, id)
 			share = ix.Share

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // The settings of programs that can be changed while they run.
@@ -155,7 +156,7 @@ func (a *agent) obey(o *postgres.Orders) {
 		if v, err := strconv.Atoi(a.setting(o, SettingWorkers+string(r))); err == nil && v >= 0 {
 			n = v
 			if r == Fetcher {
-				n = process.FitFiles(n, process.OpenFiles())
+				n = process.FitFiles(n, system.OpenFiles())
 			}
 		}
 		if o.Wish != postgres.WishWork {

@@ -7,6 +7,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/fetcher"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/mongo"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/postgres"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // PostgresConfig translates the settings of a node's programs for the adapter, as MongoConfig and RabbitConfig do.
@@ -39,7 +40,7 @@ func RabbitConfig(cfg *process.Config) rabbit.Config {
 func FetchConfig(cfg *process.Config) fetcher.Config {
 	out := fetcher.Default()
 	out.AllowPrivate, out.PrivateJobs = cfg.Fetch.AllowPrivate, cfg.Fetch.PrivateJobs
-	out.MaxIdleConns = process.FitFiles(cfg.Fetch.IdleConnections, process.OpenFiles())
+	out.MaxIdleConns = process.FitFiles(cfg.Fetch.IdleConnections, system.OpenFiles())
 	out.Proxy = cfg.Fetch.Proxy.Reveal()
 	return out
 }
@@ -58,7 +59,7 @@ func (c *cluster) config() Config {
 	out.Frontier.ShareAddresses = in.Fetch.Proxy == ""
 	out.Frontier.Calendar = c.calendar
 	out.Fetch = FetchConfig(in)
-	files := process.OpenFiles()
+	files := system.OpenFiles()
 	for _, r := range Roles() {
 		out.Workers[r] = bus.Workers{Min: 1, Max: in.Workers.Of(string(r))}
 		out.Limits[r] = in.Handlers.Of(string(r)).D()

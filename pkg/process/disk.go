@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sys/unix"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // diskEvery is how often a DiskGuard looks.
@@ -105,27 +106,19 @@ func (g *DiskGuard) say(full bool, path string, used float64) {
 // DiskUsed returns how full the disk of path is, from 0 to 1, as an ordinary user sees it. If path does not exist yet,
 // the nearest existing directory above it counts.
 func DiskUsed(path string) (float64, error) {
-	var st unix.Statfs_t
-	err := unix.Statfs(path, &st)
+	d, err := system.DiskOf(path)
 	for at := filepath.Clean(path); errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at; {
 		at = filepath.Dir(at)
-		err = unix.Statfs(at, &st)
+		d, err = system.DiskOf(at)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("disk usage of %s: %w", path, err)
 	}
-	used, free := float64(st.Blocks-st.Bfree), float64(st.Bavail)
-	if used+free == 0 {
-		return 0, nil
-	}
-	return used / (used + free), nil
+	return d.Fraction(), nil
 }
 
 // DiskFree returns how many bytes an ordinary user may write on the disk of path, and how many it has; 0, 0: unknown.
 func DiskFree(path string) (free, all int64) {
-	var st unix.Statfs_t
-	if unix.Statfs(path, &st) != nil {
-		return 0, 0
-	}
-	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize) //nolint:gosec,unconvert // of other types elsewhere
+	d, _ := system.DiskOf(path) // of zeros after an error
+	return d.Free, d.All
 }

@@ -1,7 +1,5 @@
 package process
 
-import "golang.org/x/sys/unix"
-
 // filesOfRest is the number of open files that a program needs besides stores and requests: logs, its own sockets, name
 // servers.
 const filesOfRest = 64
@@ -10,26 +8,10 @@ const filesOfRest = 64
 // connection.
 const filesOfRequest = 3
 
-// OpenFiles raises the number of files that this process may open as far as the system lets it, and returns it.
-func OpenFiles() int {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return 0
-	}
-	if limit.Cur < limit.Max {
-		raised := limit
-		raised.Cur = limit.Max
-		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
-			limit = raised
-		}
-	}
-	return int(min(uint64(limit.Cur), 1<<30)) //nolint:unconvert // it is signed on FreeBSD
-}
-
 // StoreFiles is how many of so many files a store may keep open; 0: nothing is known.
 func StoreFiles(files int) int { return files / 4 }
 
-// FitFiles is how many of n requests at once the process has files for, of the number that OpenFiles returned.
+// FitFiles is how many of n requests at once the process has files for, of the number that system.OpenFiles returned.
 func FitFiles(n, files int) int {
 	if files <= 0 {
 		return n

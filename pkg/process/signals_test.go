@@ -2,7 +2,6 @@ package process
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -36,17 +35,5 @@ func TestOnlyTheFirstHangupCounts(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestHangupReachesTheProgram(t *testing.T) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // it is ignored where the tests run under nohup
-	c, stop := StopSignals()
-	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	if s := <-c; s != syscall.SIGHUP {
-		t.Errorf("got %v", s)
 	}
 }

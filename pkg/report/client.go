@@ -28,14 +28,12 @@ type Client struct {
 
 // Dial reaches the crawl that runs in dir; ErrNotRunning if none answers. One that is suspended is another error.
 func Dial(ctx context.Context, dir string) (*Client, error) {
-	socket, err := find(dir)
+	knock, err := knocker(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRunning)
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}
-	conn, err := dial(ctx, "", "")
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return knock(ctx) }
+	conn, err := knock(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, errors.Join(ErrNotRunning, ctx.Err()))
 	}

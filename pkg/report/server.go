@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -180,6 +182,17 @@ func (s *Server) close() error {
 	}
 	if err = errors.Join(err, s.cleanup()); err != nil {
 		return fmt.Errorf("close the control socket: %w", err)
+	}
+	return nil
+}
+
+// remove removes a file that need not be there; empty: none.
+func remove(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -13,11 +13,11 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/fakeweb"
 )
 
@@ -181,9 +181,7 @@ func (b *crawlBench) measure(ctx context.Context, out io.Writer, args ...string)
 		return usageOf{}, fmt.Errorf("whirlpool %s: %w", args[0], err)
 	}
 	u := usageOf{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(begin)}
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.rss = r.Maxrss << 10
-	}
+	u.rss = system.PeakMemory(cmd.ProcessState)
 	return u, nil
 }
 

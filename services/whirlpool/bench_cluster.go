@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +25,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control/cluster"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 func benchCluster() *cobra.Command {
@@ -138,7 +138,7 @@ func (b *clusterBench) startPrograms(ctx context.Context, ref *clusterRef, log *
 		}
 		k.cmd.Env = append(k.cmd.Env, "WHIRLPOOL_PPROF_LISTEN="+k.pprof)
 		k.cmd.Stdout, k.cmd.Stderr = log, log
-		k.cmd.Cancel = func() error { return k.cmd.Process.Signal(syscall.SIGTERM) }
+		k.cmd.Cancel = func() error { return system.Terminate(k.cmd.Process) }
 		if err := k.cmd.Start(); err != nil {
 			return fmt.Errorf("start %s: %w; build all programs with make build and run the one beside them", name, err)
 		}
@@ -175,7 +175,7 @@ func (b *clusterBench) awaitReady(ctx context.Context, log string) error {
 func (b *clusterBench) stopPrograms() error {
 	var errs []error
 	for name, k := range b.children {
-		_ = k.cmd.Process.Signal(syscall.SIGTERM)
+		_ = system.Terminate(k.cmd.Process)
 		if err := k.cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}

@@ -98,7 +98,7 @@ func (s *copySource) mirror(ctx context.Context, dir string, say func(string, ..
 	if err != nil {
 		return fmt.Errorf("mirror %s: %w", dir, err)
 	}
-	say("  %s/index.html  a copy to browse: %d files, %d of them pages\n", dir, sum.Files, sum.Pages)
+	say("  %s  a copy to browse: %d files, %d of them pages\n", filepath.Join(dir, "index.html"), sum.Files, sum.Pages)
 	if sum.Missing > 0 {
 		say("  %d references to assets lead to the network: these were not fetched; crawl.log and `whirlpool explain` tell "+
 			"why\n", sum.Missing)

@@ -19,6 +19,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // crawlFlags are the flags of `whirlpool crawl` that are no settings of the job.
@@ -371,7 +372,7 @@ func (f *crawlFlags) options(job *crawl.Job, stderr io.Writer) (node.LocalOption
 
 // fit sets how many requests are under way at once: no more than the process has files for.
 func (f *crawlFlags) fit(opt *node.LocalOptions, stderr io.Writer) {
-	files := process.OpenFiles()
+	files := system.OpenFiles()
 	n := process.FitFiles(f.concurrency, files)
 	if n < f.concurrency && !f.quiet {
 		fmt.Fprintf(stderr, "whirlpool: this process may open %d files, so %d requests are made at once and not %d (ulimit "+

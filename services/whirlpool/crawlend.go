@@ -180,7 +180,8 @@ func (v *view) end(e crawlEnd) {
 		if !v.unstored {
 			fmt.Fprintf(v.screen, "  %s  the pages\n", v.pages)
 		}
-		fmt.Fprintf(v.screen, "  %s/crawl.log    every attempt and every skipped URL, with the reason\n", v.dir)
+		fmt.Fprintf(v.screen, "  %s    every attempt and every skipped URL, with the reason\n",
+			filepath.Join(v.dir, "crawl.log"))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/control"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
+	"github.com/whirlpool-crawler/whirlpool/pkg/process"
 	"github.com/whirlpool-crawler/whirlpool/pkg/report"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
 	"github.com/whirlpool-crawler/whirlpool/pkg/workflow"
@@ -125,7 +126,7 @@ func (c *crawls) Agents(ctx context.Context) ([]api.Agent, error) {
 	for i := range begun {
 		a.InFlight += len(c.s.engine.InFlight(begun[i].ID))
 	}
-	a.DiskFree, a.DiskAll = diskOf(c.dir)
+	a.DiskFree, a.DiskAll = process.DiskFree(c.dir)
 	return []api.Agent{a}, nil
 }
 

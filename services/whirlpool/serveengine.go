@@ -11,6 +11,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/process"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // engineFlags say how the engine of `whirlpool serve` reaches the web.
@@ -37,7 +38,7 @@ func (f *engineFlags) engineOptions(dir string, log *slog.Logger) (node.EngineOp
 	opt.Node.Fetch.AllowPrivate, opt.DNS.Server = f.allowPrivate, f.dns
 	opt.PrivateOutputs = f.privateOutputs
 	opt.WARC = func(j *crawl.Job) bool { return j.Assets.Wanted() || j.Pipeline.Packs() } // they are kept nowhere else
-	files := process.OpenFiles()
+	files := system.OpenFiles()
 	opt.Node.SetWindow(process.FitFiles(f.concurrency, files))
 	opt.Node.Fetch.MaxIdleConns = process.FitFiles(opt.Node.Fetch.MaxIdleConns, files)
 	opt.Store.OpenFiles = process.StoreFiles(files)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,11 +9,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/api"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // check refuses to listen where others could listen in, or sign in.
@@ -63,7 +62,7 @@ func hostName(text string) bool {
 // listener listens, and says where.
 func (f *serveFlags) listener() (net.Listener, error) {
 	l, err := net.Listen("tcp", f.listen) //nolint:noctx // it is closed with the server
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if system.Taken(err) {
 		return nil, fmt.Errorf("%s is taken: another server runs there. Give another port with --listen, or 0 for a free one",
 			f.listen)
 	}

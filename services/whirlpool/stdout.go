@@ -14,6 +14,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // toStdoutName is the -o that means standard output.
@@ -128,7 +129,7 @@ func (s *recordStream) start(l *node.Local, stop func()) (end func() error) {
 		close(copied)
 		watching.Wait()
 		switch {
-		case errors.Is(broken, syscall.EPIPE):
+		case system.Unread(broken):
 			return exitStatus{exitStopped, errors.New("standard output was closed: the crawl was stopped")}
 		case broken != nil:
 			return fmt.Errorf("standard output: %w", broken)

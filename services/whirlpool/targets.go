@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // checkTargets refuses places for copies that cannot be written: they are written when the crawl has begun, or at its
@@ -45,7 +45,7 @@ func dirFault(dir string) string {
 	case !info.IsDir():
 		return at + " is no directory"
 	}
-	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
+	if err := system.Writable(at); err != nil {
 		return at + " cannot be written: " + err.Error()
 	}
 	return ""

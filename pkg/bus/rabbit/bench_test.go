@@ -13,13 +13,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus/rabbit"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/rabbittest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/testkit/servicetest"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
@@ -27,11 +27,10 @@ import (
 
 // cpu is processor time that was used so far, by this process and by the broker (where that runs on this machine).
 func cpu(b *testing.B, broker int) (ours, theirs time.Duration) {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
+	ours, ok := system.ProcessorTime()
+	if !ok {
+		b.Fatal("the processor time is not known")
 	}
-	ours = time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", broker))
 	if err != nil {
 		return ours, 0

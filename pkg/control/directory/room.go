@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // room is what opening the state of a crawl writes at most.
@@ -19,7 +20,7 @@ func checkRoom(dir string) error {
 		_, err = f.Write(make([]byte, room))
 		_ = errors.Join(f.Close(), os.Remove(f.Name())) // best effort
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if system.Full(err) {
 		return fmt.Errorf("the disk of %s is full, and opening the state of its crawl takes %d KiB: make room and ask again",
 			dir, room>>10)
 	}

@@ -4,6 +4,8 @@ package pace
 import (
 	"runtime"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // The work is done in batches, with rests between. On an idle machine the rests are short. If other work fills the
@@ -45,7 +47,7 @@ type ticks struct{ idle, all uint64 }
 
 // Begin ends a rest: a batch begins now.
 func (p *Pace) Begin(now time.Time) {
-	used, ok := ProcessorTime()
+	used, ok := system.ProcessorTime()
 	if !ok || p.ended.IsZero() {
 		return
 	}
@@ -79,7 +81,7 @@ func (p *Pace) room() bool {
 func (p *Pace) Rest(worked time.Duration) time.Duration {
 	p.sum += worked
 	p.ended = time.Now()
-	p.used, _ = ProcessorTime()
+	p.used, _ = system.ProcessorTime()
 	p.ticks, _ = machineTicks()
 	factor := restBusy / max(p.cores, restFrom)
 	if p.Beside {

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin/cpulimit"
 )
@@ -23,6 +21,7 @@ import (
 type child struct {
 	p      *program
 	cmd    *exec.Cmd
+	family family // the process, and those that it started
 	in     io.WriteCloser
 	pipe   *os.File // its standard output; Cmd's own pipe is closed when the process ends, with an answer in it
 	out    *bufio.Reader
@@ -49,12 +48,12 @@ func (p *program) start() (*child, error) {
 		return nil, errors.Join(err, c.in.Close())
 	}
 	cmd.Stdout, c.pipe, c.out = writes, out, bufio.NewReader(out)
-	err = startBound(cmd, int64(p.limits.Memory))
+	c.family, err = startBound(cmd, int64(p.limits.Memory))
 	if closed := writes.Close(); err != nil {
 		return nil, fmt.Errorf("%w: %w", plugin.ErrStart, errors.Join(p.startFault(err), closed, out.Close()))
 	}
 	go func() {
-		endAll(cmd)
+		c.family.end()
 		_ = cmd.Wait() // what it wrote says more
 		c.status = cmd.ProcessState.String()
 		close(c.ended)
@@ -143,11 +142,7 @@ func (c *child) spoke() bool {
 		return false
 	}
 	found := false
-	_ = raw.Control(func(fd uintptr) {
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(poll, 0)
-		found = err == nil && n > 0 && poll[0].Revents&unix.POLLIN != 0
-	})
+	_ = raw.Control(func(fd uintptr) { found = readable(fd) })
 	return found
 }
 
@@ -196,7 +191,7 @@ func (c *child) gone(err error) error {
 func (c *child) kill() {
 	_ = c.in.Close()
 	if !c.over() { // the number of a process that has ended may be another's
-		killAll(c.cmd)
+		c.family.kill()
 	}
 	<-c.ended
 	_ = c.pipe.Close() // nothing was written to it here

@@ -7,14 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // startFault says why a program cannot be started: of a script without its interpreter the system says that the script
 // is not there, which it is.
 func (p *program) startFault(err error) error {
 	switch line := p.firstLine(); {
-	case errors.Is(err, syscall.ENOEXEC):
+	case system.NoProgram(err):
 		return fmt.Errorf("%s is no program of this machine, and a script begins with #! and its interpreter, as in "+
 			"#!/usr/bin/python3", p.d.Entry)
 	case errors.Is(err, fs.ErrPermission) && !p.executable():

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/plugin"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 var (
@@ -56,7 +57,7 @@ func writeBeside(name string, data []byte, mode fs.FileMode, publish func(temp s
 		_ = os.Remove(f.Name()) // what could not be published is of no use
 		return err
 	}
-	return syncDir(dir)
+	return system.SyncDir(dir)
 }
 
 const (
@@ -84,14 +85,6 @@ func fill(f *os.File, data []byte, mode fs.FileMode) error {
 		err = f.Sync()
 	}
 	return cmp.Or(err, f.Close())
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(f.Sync(), f.Close())
 }
 
 // compareUse orders by name and then by version, as numbers.

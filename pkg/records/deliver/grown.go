@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // begin finds out how far the file is, and opens it.
@@ -74,8 +76,6 @@ func (w *Writer) fit(ctx context.Context) error {
 	if err := w.append(w.rows.Head(), &next); err != nil {
 		return err
 	}
-	if dir, err := w.root.Open("."); err == nil { // the name of the file, too, outlasts a power failure
-		_, _ = dir.Sync(), dir.Close()
-	}
+	_ = system.SyncRoot(w.root) // the name of the file, too, outlasts a power failure
 	return w.put(ctx, next)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/export"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Step implements File.
@@ -92,9 +93,5 @@ func (w *Parts) finish(next *mark) error {
 	if err := w.root.Rename(w.unfinished(), partName(w.o.File, next.Out)); err != nil {
 		return err
 	}
-	dir, err := w.root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return system.SyncRoot(w.root)
 }

@@ -104,7 +104,8 @@ func device(part string) bool {
 
 var hashes = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// marked is what is readable of a part, and a hash of what it is.
+// marked is what is readable of a part, and a hash of what it is. The hash comes too late for Windows, which takes all
+// names for devices that begin so before their first dot.
 func marked(readable, whole string) string {
 	if s, err := url.PathUnescape(readable); err == nil && utf8.ValidString(s) {
 		readable = s
@@ -119,6 +120,10 @@ func marked(readable, whole string) string {
 		}
 		b.WriteRune(r)
 	}
+	name := strings.TrimLeft(b.String(), ".")
+	if device(strings.ToLower(name)) {
+		name = "_" + name
+	}
 	sum := sha256.Sum256([]byte(whole))
-	return strings.TrimLeft(b.String(), ".") + "~" + hashes.EncodeToString(sum[:10])
+	return name + "~" + hashes.EncodeToString(sum[:10])
 }

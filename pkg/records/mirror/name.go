@@ -173,11 +173,15 @@ func decoded(s string) string {
 // isDevice reports whether Windows takes a name for a device, whatever its end.
 func isDevice(name string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(name), ".")
-	switch base {
-	case "con", "prn", "aux", "nul":
+	switch base = strings.TrimRight(base, " "); base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$":
 		return true
 	}
-	return len(base) == 4 && (base[:3] == "com" || base[:3] == "lpt") && base[3] >= '1' && base[3] <= '9'
+	port, is := strings.CutPrefix(base, "com")
+	if !is {
+		port, is = strings.CutPrefix(base, "lpt")
+	}
+	return is && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
 // folded is what names have in common that are one on some file system: case and Unicode form do not count.

@@ -34,6 +34,8 @@ func TestPlainNames(t *testing.T) {
 		"http://a.test/%fc.html":           "a.test/%FC.html",
 		"http://a.test//x//":               "a.test/_/x/_/index.html",
 		"http://a.test/con/nul.txt/com1.x": "a.test/_con/_nul.txt/_com1.x.html",
+		"http://a.test/CONOUT$/com%C2%B2/": "a.test/_CONOUT$/_com²/index.html",
+		"http://a.test/aux%20.txt":         "a.test/_aux .txt.html",
 		"http://a.test/x./y%20/":           "a.test/x%2E/y%20/index.html",
 		"http://[::1]/":                    "__1/index.html",
 	} {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 const (
@@ -39,7 +41,7 @@ func createFile(dir string, opt Options, serial *int) (*file, error) {
 
 // syncName makes f's name durable: the content of a file without a name is lost as well.
 func syncName(f *file) error {
-	if err := syncDir(filepath.Dir(f.Name())); err != nil {
+	if err := system.SyncDir(filepath.Dir(f.Name())); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), f.Close())
 	}
 	return nil
@@ -50,13 +52,13 @@ func tryCreate(final string) (*file, error) {
 	if _, err := os.Lstat(final); err == nil {
 		return nil, nil
 	}
-	f, err := os.OpenFile(final+openSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
+	f, err := system.OpenFile(final+openSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	if lock(f) != nil || !stillThere(f) {
+	if system.Lock(f) != nil || !stillThere(f) {
 		return nil, f.Close()
 	}
 	return &file{File: f, final: final}, nil
@@ -104,19 +106,7 @@ func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(to))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
-		err = nil // some file systems cannot sync a directory
-	}
-	return errors.Join(err, d.Close())
+	return system.SyncDir(filepath.Dir(to))
 }
 
 // finalName is the name of an open file when finished; ok is false for other files.

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // recoverDir finishes the files that a process left open when it was killed.
@@ -29,14 +31,14 @@ func recoverDir(dir string, log *slog.Logger) error {
 // recoverFile cuts the file after its last whole record and renames it; a file without one is removed. A file that
 // another process has open is left alone.
 func recoverFile(path, final string, log *slog.Logger) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := system.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // its owner finished it meanwhile
 	} else if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if lock(f) != nil || !stillThere(f) {
+	if system.Lock(f) != nil || !stillThere(f) {
 		log.Info("archive file is in use by another process, left alone", "file", path)
 		return nil
 	}

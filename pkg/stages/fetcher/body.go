@@ -8,9 +8,9 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 const (
@@ -162,7 +162,7 @@ func (b *body) isWhole() bool {
 
 // endedEarly reports whether a body was not cut by us: its connection ended, or nothing more came.
 func endedEarly(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errIdle) ||
+	return errors.Is(err, io.ErrUnexpectedEOF) || system.Reset(err) || errors.Is(err, errIdle) ||
 		brokenOff(err)
 }
 

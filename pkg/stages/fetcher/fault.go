@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/dnscache"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/netguard"
 )
@@ -72,8 +73,8 @@ func diagnoseCertificate(err error) (Fault, bool) {
 
 func noFiles(err error) bool {
 	var d *dnscache.Error
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
-		errors.As(err, &d) && strings.Contains(d.Detail, syscall.EMFILE.Error())
+	return system.NoFiles(err) ||
+		errors.As(err, &d) && system.NoFilesSays(d.Detail)
 }
 
 // diagnoseName knows what is wrong with a host before it is connected to.
@@ -165,7 +166,7 @@ func diagnoseAnswer(err error) (Fault, bool) {
 		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errCutShort.Error()}, true
 	case errors.Is(err, errRepeated):
 		return Fault{crawl.VerdictRetry, crawl.ReasonBroken, errRepeated.Error()}, true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), system.Reset(err):
 		return Fault{crawl.VerdictRetry, crawl.ReasonBroken,
 			"the server closed the connection before the answer was complete"}, true
 	}

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Sizes of the transport. A page is mostly read in few large pieces, so larger buffers than net/http's 4 KiB save
@@ -163,7 +163,7 @@ func (s secure) connect(ctx context.Context, network, address string) (net.Conn,
 		switch {
 		case errors.Is(context.Cause(ctx), errHandshake):
 			err = errHandshake
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), system.Reset(err):
 			err = Fault{crawl.VerdictRetry, crawl.ReasonBroken, inHandshake}
 		}
 		return nil, err

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // breakage is the error after which a store cannot go on: its directory was deleted, or can no longer be written. What
@@ -64,18 +63,14 @@ func (s *Store) explain(err error) error {
 	}
 	what := "look after the disk"
 	switch {
-	case errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) ||
-		strings.Contains(err.Error(), syscall.EROFS.Error()) || strings.Contains(err.Error(), syscall.EACCES.Error()):
+	case system.ReadOnly(err) || errors.Is(err, fs.ErrPermission) || system.ReadOnlySays(err.Error()):
 		what = "make the directory writable again"
-	case isFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()):
+	case system.Full(err) || system.FullSays(err.Error()):
 		what = "make room on the disk"
 	}
 	return fmt.Errorf("crawl directory %s can no longer be written: %w: %s, and give the same command again: it continues "+
 		"where it stopped", s.dir, err, what)
 }
-
-// isFull reports whether there is no room, or the user may take no more of it.
-func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // missing returns which of the files that the store works with is no longer at its place; empty where all are.
 func (s *Store) missing() string {
@@ -112,7 +107,7 @@ func (s *Store) Full() bool { return s.AwaitsSpace() || s.fs.gaveUp.Load() }
 func (s *Store) whileFull(name string, write func() error) error {
 	for tries := 1; ; tries++ {
 		err := write()
-		if !isFull(err) {
+		if !system.Full(err) {
 			return err
 		}
 		s.fs.tellFull(tries, name, err)

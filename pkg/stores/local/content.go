@@ -104,7 +104,8 @@ func strangersIn(dir string, ours func(name string) bool) (names []string, err e
 // isStateName reports whether a file under state/ is one that whirlpool makes.
 func isStateName(name string) bool {
 	switch name {
-	case lockName, formatName, formatName + ".tmp", "db", "spool", tailName, "control.sock", "control.path":
+	case lockName, formatName, formatName + ".tmp", "db", "spool", tailName, "control.sock", "control.path",
+		"control.addr":
 		return true
 	}
 	return strings.HasPrefix(name, "audit-")

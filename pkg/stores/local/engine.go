@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // format is the version of everything in state/ and of the index of pages.jsonl. A program opens this format and the
@@ -35,11 +35,10 @@ var ErrInUse = errors.New("in use by another process")
 func lockDir(dir string) (io.Closer, error) {
 	name := filepath.Join(dir, "state", lockName)
 	l, err := vfs.Default.Lock(name)
-	var path *fs.PathError // the file cannot be made or opened
 	switch {
 	case err == nil:
 		return l, nil
-	case !errors.As(err, &path) && !errors.Is(err, syscall.ENOLCK):
+	case !system.Unlockable(err):
 		return nil, fmt.Errorf("crawl directory %s is %w (%s: %w): wait for it to end, stop it, or choose another "+
 			"directory with --out",
 			dir, ErrInUse, name, err)

@@ -148,23 +148,20 @@ func (f *jobFiles) missing() string {
 	return ""
 }
 
-// replace puts a new file, by its name, in the place of one of the files.
+// replace puts a new file, by its name, in the place of one of the files. Windows replaces none that is open.
 func (f *jobFiles) replace(old **os.File, by string) error {
 	f.placing.Lock()
 	defer f.placing.Unlock()
 	name := (*old).Name()
-	if err := os.Rename(by, name); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(name, os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
 	if err := (*old).Close(); err != nil {
-		return errors.Join(err, file.Close())
+		return err
 	}
-	*old = file
-	return nil
+	err := os.Rename(by, name)
+	file, lost := os.OpenFile(name, os.O_RDWR, 0o644) // the old one, if it could not be replaced
+	if lost == nil {
+		*old = file
+	}
+	return errors.Join(err, lost)
 }
 
 // opened are all files that are open.

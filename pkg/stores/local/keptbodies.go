@@ -12,6 +12,7 @@ import (
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl/codec"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // bodiesName is the directory of kept bodies. It has a directory for the first two digits of a digest, and in it a file
@@ -77,12 +78,7 @@ func writeSynced(name string, data []byte) (err error) {
 	if err = os.Rename(tmp.Name(), name); err != nil {
 		return err
 	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // some systems cannot sync directories
-	return d.Close()
+	return system.SyncDir(dir)
 }
 
 // Kept implements crawl.KeptBodies.

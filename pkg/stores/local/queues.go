@@ -22,6 +22,7 @@ type Queues struct {
 	began time.Time // with its monotonic reading
 	mu    sync.RWMutex
 	by    map[string]*queue
+	used  uint64 // the numbers below it, by queues that are forgotten
 }
 
 var _ crawl.Queues = (*Queues)(nil)
@@ -302,7 +303,8 @@ func (qs *Queues) enter(name string, create bool) *queue {
 }
 
 // create makes a queue. Its numbers start at the current time in nanoseconds, above those of any earlier queue with
-// this name, so that an old receipt never matches a new task.
+// this name, so that an old receipt never matches a new task. Some clocks, as that of Windows, stand still for
+// milliseconds: then the queues of this process tell.
 func (qs *Queues) create(name string) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -310,7 +312,7 @@ func (qs *Queues) create(name string) {
 		return
 	}
 	name = strings.Clone(name)
-	start := uint64(qs.began.UnixNano() + int64(time.Since(qs.began)))
+	start := max(uint64(qs.began.UnixNano()+int64(time.Since(qs.began))), qs.used)
 	qs.by[name] = &queue{name: name, next: start, ready: start, tail: start}
 }
 
@@ -319,6 +321,7 @@ func (qs *Queues) forget(q *queue) {
 	defer qs.mu.Unlock()
 	if qs.by[q.name] == q {
 		delete(qs.by, q.name)
+		qs.used = max(qs.used, q.tail) // nothing is added to what is gone
 	}
 }
 

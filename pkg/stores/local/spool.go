@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Spool keeps bodies between fetcher and parser: small ones in memory while there is room, the others in files. It is
@@ -123,7 +124,7 @@ func (*memoryBody) Close() error { return nil }
 // Open implements crawl.Bodies. The reader of a body in memory also has the method Bytes() []byte.
 func (sp *Spool) Open(_ context.Context, ref crawl.BodyRef) (io.ReadCloser, error) {
 	if len(ref) > 0 && ref[0] == 'f' {
-		f, err := os.Open(sp.file(ref))
+		f, err := system.OpenFile(sp.file(ref), os.O_RDONLY, 0)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("body %q: %w", ref, crawl.ErrNoBody)
 		}

@@ -12,11 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Options are the settings of a store.
@@ -170,7 +171,7 @@ func (s *Store) path(elem ...string) string {
 
 // writable says what to do about a directory that cannot be written.
 func writable(dir string, err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	if errors.Is(err, fs.ErrPermission) || system.ReadOnly(err) {
 		return fmt.Errorf("%w: whirlpool must be able to write in %s: change its permissions or its file system's, or "+
 			"choose another directory with -o", err, dir)
 	}
@@ -187,7 +188,7 @@ func (s *Store) openDB(fresh bool) (err error) {
 		return err
 	}
 	db, err := pebble.Open(s.path("state", "db"), opts)
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+	if system.NoFiles(err) {
 		return fmt.Errorf("open the state of crawl directory %s: %w: raise the limit (ulimit -n)", s.dir, err)
 	}
 	if err != nil {

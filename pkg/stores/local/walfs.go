@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // walFS makes a commit mean "written to the operating system" rather than "on the platter". Pebble has two kinds of
@@ -142,7 +144,7 @@ func (p *patientFile) Write(b []byte) (int, error) {
 	for tries := 1; ; tries++ {
 		n, err := p.File.Write(b[written:])
 		written += n
-		if !isFull(err) {
+		if !system.Full(err) {
 			return written, err
 		}
 		p.fs.tellFull(tries, p.name, err)

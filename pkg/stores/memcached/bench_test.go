@@ -3,11 +3,11 @@ package memcached
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 const benchBatch = 40 // links of a page
@@ -90,11 +90,11 @@ func BenchmarkPage(b *testing.B) {
 
 // cpu is the processor time that this process has taken.
 func cpu(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+	used, ok := system.ProcessorTime()
+	if !ok {
+		b.Fatal("the processor time is not known")
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }
 
 func BenchmarkRobots(b *testing.B) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -73,9 +73,9 @@ func BenchmarkPut(b *testing.B) {
 
 // cpu is the processor time that this process has taken.
 func cpu(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+	used, ok := system.ProcessorTime()
+	if !ok {
+		b.Fatal("the processor time is not known")
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }

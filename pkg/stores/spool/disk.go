@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Usage says how full the file system of the spool is, as an ordinary user sees it.
@@ -38,7 +39,8 @@ func (s *Spool) Used() (Usage, error) {
 func (s *Spool) used() (Usage, error) {
 	if now := s.now(); now.Sub(s.disk.at) >= diskEvery {
 		s.disk.at = now
-		s.disk.last, s.disk.err = usage(s.cfg.Dir)
+		d, err := system.DiskOf(s.cfg.Dir)
+		s.disk.last, s.disk.err = Usage{UsedBytes: d.Used, FreeBytes: d.Free, Fraction: d.Fraction()}, err
 	}
 	if s.disk.err != nil {
 		return Usage{}, fmt.Errorf("disk usage of the body spool %s: %w", s.cfg.Dir, s.disk.err)

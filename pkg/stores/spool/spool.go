@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Spool is a directory of bodies. It is safe for concurrent use, by several processes too.
@@ -132,13 +132,13 @@ func (r *ref) write(f *os.File, in io.Reader, buf *[chunk]byte, n int) error {
 func (s *Spool) create(id [16]byte) (f *os.File, again bool, err error) {
 	name := s.file(id)
 	if s.reuse(name) {
-		f, err = os.OpenFile(name, os.O_WRONLY, fileMode)
+		f, err = system.OpenFile(name, os.O_WRONLY, fileMode)
 		return f, true, err
 	}
-	f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err = system.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(name), dirMode); err == nil {
-			f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+			f, err = system.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 		}
 	}
 	return f, false, err
@@ -154,7 +154,7 @@ const diskRetry = 5 * time.Second
 
 func (s *Spool) failure(err error) error {
 	err = fmt.Errorf("spool a body in %s: %w", s.cfg.Dir, err)
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if system.Full(err) {
 		return &bus.RetryError{After: diskRetry, Err: err}
 	}
 	return err
@@ -167,7 +167,7 @@ func (s *Spool) Open(_ context.Context, body crawl.BodyRef) (io.ReadCloser, erro
 	if !ok {
 		return nil, fmt.Errorf("body %q: %w", body, crawl.ErrNoBody)
 	}
-	f, err := os.Open(s.file(r.id))
+	f, err := system.OpenFile(s.file(r.id), os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("body %q: %w", body, s.missing(&r))

@@ -75,10 +75,14 @@ func Open(path string) (_ *Store, err error) {
 	if path, err = filepath.Abs(path); err != nil { // in a URL, the first part of another would be a host
 		return nil, err
 	}
+	inURL := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && inURL[0] != '/' { // C:/ would be a host, too
+		inURL = "/" + inURL
+	}
 	pragmas := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}, "_txlock": {"immediate"}}
 	name := func(v url.Values) string {
-		return (&url.URL{Scheme: "file", Path: path, RawQuery: v.Encode()}).String()
+		return (&url.URL{Scheme: "file", Path: inURL, RawQuery: v.Encode()}).String()
 	}
 	if write, err = sql.Open("sqlite", name(pragmas)); err != nil {
 		return nil, err

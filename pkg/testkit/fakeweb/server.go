@@ -13,8 +13,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Options say how a web is served. The zero value keeps the log in memory and says nothing.
@@ -147,7 +148,7 @@ func (n network) open(port int) ([]net.Listener, error) {
 		if err == nil {
 			return ls, nil
 		}
-		if errors.Is(err, syscall.EADDRNOTAVAIL) && n.shared > 1 && !n.base.IsValid() {
+		if system.NoAddress(err) && n.shared > 1 && !n.base.IsValid() {
 			n.shared = 1
 			continue
 		}

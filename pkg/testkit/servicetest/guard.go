@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
 )
 
 // Guard has the services of a directory removed, with all that lies in root, when the returned function is called, or
@@ -24,7 +23,7 @@ func Guard(dir, root string) (remove func() error, err error) {
 	}
 	cmd := exec.Command("sh", "-c", wait, down, dir, root) //nolint:noctx // it ends after us
 	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = ownSession()
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()

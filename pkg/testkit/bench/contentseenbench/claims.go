@@ -10,12 +10,12 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/contentseen"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -167,9 +167,6 @@ func (b *claimBench) time(list []crawl.Fingerprint, want crawl.Sameness) (string
 
 // cpuTime is what all threads of this process used. On a machine with other work it says more than the clock does.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	used, _ := system.ProcessorTime()
+	return used
 }

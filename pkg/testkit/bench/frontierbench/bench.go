@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +24,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/pipeline"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/frontier"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stores/local"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -205,11 +205,8 @@ func (b *bench) line(name, so string, began time.Time, cpu time.Duration) {
 
 // cpuTime is what the process has used.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	used, _ := system.ProcessorTime()
+	return used
 }
 
 // resident is VmRSS of /proc/self/status in bytes; 0 where there is none.

@@ -5,8 +5,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // residentMB is the memory of this process in MB, as the kernel counts it; 0 where it does not say.
@@ -27,9 +28,6 @@ func residentMB() int64 {
 
 // cpuTime is what all threads of this process used. On a machine with other work it says more than the clock does.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	used, _ := system.ProcessorTime()
+	return used
 }

@@ -6,8 +6,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // cpuTimes is the processor time of this process and of the server's sessions.
@@ -22,10 +23,7 @@ const tick = time.Second / 100
 
 // cpu reads what was used until now. The server's part is 0 where its processes are not on this machine.
 func (s *scratch) cpu(ctx context.Context) (c cpuTimes) {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {
-		c.ours = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
+	c.ours, _ = system.ProcessorTime()
 	rows, err := s.conn.Query(ctx,
 		"SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'whirlpool'")
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/cluster/ring"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/stages/hostsplitter"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
@@ -88,11 +88,8 @@ func (s *web) pages(others int) ([]*crawl.Filtered, error) {
 
 // cpuTime is the process's, collection of garbage included.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	used, _ := system.ProcessorTime()
+	return used
 }
 
 // router is what the host splitter asks.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/explore"
+	"github.com/whirlpool-crawler/whirlpool/pkg/system"
 )
 
 // Asked is how many searches are measured.
@@ -91,11 +91,8 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 // processor is what this process has used of the processors.
 func processor() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	used, _ := system.ProcessorTime()
+	return used
 }
 
 // load is the machine's load of the last minute, where it is told.

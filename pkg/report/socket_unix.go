@@ -1,9 +1,11 @@
+//go:build unix
+
 package report
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -55,14 +57,13 @@ func listen(dir string) (l net.Listener, cleanup func() error, err error) {
 	return l, cleanup, nil
 }
 
-func remove(name string) error {
-	if name == "" {
-		return nil
+// knocker returns what connects to the crawl that runs in a directory; an error: none does.
+func knocker(dir string) (func(context.Context) (net.Conn, error), error) {
+	socket, err := find(dir)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "unix", socket) }, nil
 }
 
 // find returns the socket that a running crawl would listen at.
