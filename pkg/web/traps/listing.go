@@ -6,8 +6,8 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
-// isResorted reports whether a URL is the listing of a directory in another order, as Apache's mod_autoindex links it in
-// the head of each of its columns: "?C=M;O=A", and "?M=A" before version 2. Nginx's fancyindex writes "?C=M&O=A". The
+// isResorted reports whether a URL is the listing of a directory in another order, as Apache's mod_autoindex links it
+// in the head of each of its columns: "?C=M;O=A", and "?M=A" before version 2. Nginx's fancyindex writes "?C=M&O=A". The
 // entries are those of the listing itself, which costs eight requests instead of one.
 func isResorted(u weburl.URL) bool {
 	query := u.Query()
