@@ -7,8 +7,8 @@ import (
 )
 
 // isResorted reports whether a URL is the listing of a directory in another order, as Apache's mod_autoindex links it
-// in the head of each of its columns: "?C=M;O=A", and "?M=A" before version 2. Nginx's fancyindex writes "?C=M&O=A". The
-// entries are those of the listing itself, which costs eight requests instead of one.
+// in the head of each of its columns: "?C=M;O=A", and "?M=A" before version 2. Nginx's fancyindex writes "?C=M&O=A".
+// The entries are those of the listing itself, which costs eight requests instead of one.
 func isResorted(u weburl.URL) bool {
 	query := u.Query()
 	if len(query) == len("M=A") {
