@@ -209,3 +209,17 @@ func TestTwoLineBreaksEndAParagraph(t *testing.T) {
 		}
 	}
 }
+
+// Beside a paragraph, a part of short lines without links is text as well: opening hours, measures.
+func TestShortLinesBesideAParagraphAreText(t *testing.T) {
+	lines := strings.Repeat("<div>Monday</div><div>nine to noon and by word</div>", 6) +
+		"<div>Holidays</div><div>closed all day</div>"
+	more := `<section class=cards><h2>From the yard</h2><div><a href=1><h3>Kettles</h3></a><div>Copper and tin</div></div><div><a
+		href=2><h3>Ropes</h3></a><div>Hemp and jute</div></div><div><a href=3><h3>Lamps</h3></a><div>Oil or gas</div></div><div><a
+		href=4><h3>Sails</h3></a><div>Flax and wool</div></div></section>`
+	for _, frame := range []string{"<main>|</main>", "<main><div class=w>|</div></main>", "<div class=outer>|</div>"} {
+		before, after, _ := strings.Cut(frame, "|")
+		checkText(t, `<header><nav><a href=1>Home</a></nav></header>`+before+`<section>`+prose+`</section><section class=hours><h2>
+			When we open</h2>`+lines+`</section>`+more+after, "The lock|When we open|nine to noon|Holidays|closed all day", "Kettles|Hemp")
+	}
+}

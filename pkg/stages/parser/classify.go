@@ -155,6 +155,9 @@ func (j *judge) selectMain(t trust) {
 		b := &j.blocks[i]
 		j.keep[i] = b.flags&t.drop == 0 && b.flags&region == region && j.within(b.node, c)
 	}
+	if j.narrow > 0 && c == j.nodes[j.narrow].parent {
+		j.dropBesideFacts(c)
+	}
 	if !t.links && !j.manual {
 		j.keepFacts(c, t.drop, region)
 	}

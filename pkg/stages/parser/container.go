@@ -14,6 +14,7 @@ const (
 	linkColumn    = 0.3  // share of an element's words that are links if it is a column beside the text
 	linkBox       = 0.5  // share that makes an element a box of links
 	boxWords      = 8    // words of such a box at least
+	factsShare    = 0.25 // share of the prose beside it from which an element of short lines would be missed
 	remnantShare  = 0.4  // share of what an element shows that counts as nothing
 	formWords     = 60   // words of an element that is there for its fields and buttons, at most
 	formRow       = 3    // so many of them side by side are something else: posts with a button each
@@ -22,6 +23,7 @@ const (
 // container finds the element around the text: from the document down, as long as one element inside holds nearly all
 // of what is not in columns of links and in small boxes.
 func (j *judge) container() (c int32) {
+	j.narrow = 0
 	for {
 		next := j.heir(c)
 		if next == 0 {
@@ -57,7 +59,37 @@ func (j *judge) heir(c int32) (best int32) {
 	if float64(others) > share*float64(j.nodes[best].prose) {
 		return 0
 	}
+	if j.besideFacts(c, best) {
+		j.narrow = best
+		return 0
+	}
 	return best
+}
+
+// besideFacts says whether an element beside best, in c, has facts that would be missed.
+func (j *judge) besideFacts(c, best int32) bool {
+	if j.manual {
+		return false
+	}
+	for i := c + 1; i <= j.nodes[c].last; i = j.nodes[i].last + 1 {
+		if i != best && j.nodes[i].facts(&j.nodes[best]) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropBesideFacts drops what is in c neither in the element that has the prose nor facts: teasers, boxes.
+func (j *judge) dropBesideFacts(c int32) {
+	k := 0
+	for i := c + 1; i <= j.nodes[c].last && j.narrow > 0; i = j.nodes[i].last + 1 {
+		drop := i != j.narrow && !j.nodes[i].facts(&j.nodes[j.narrow])
+		for ; k < len(j.blocks) && j.blocks[k].node <= j.nodes[i].last; k++ {
+			if drop && j.within(j.blocks[k].node, i) {
+				j.keep[k] = false
+			}
+		}
+	}
 }
 
 // beside counts the words of element i that would be missed, were best the container. Columns of links and small boxes
@@ -75,6 +107,13 @@ func (j *judge) beside(i, best int32) int32 {
 		return n.prose
 	}
 	return 0
+}
+
+// facts says whether the element is a part of the page that has short lines only: opening hours, what a thing measures,
+// who is who. Teasers and menus have links, boxes that want something are small.
+func (n *node) facts(prose *node) bool {
+	return n.linkWords == 0 && n.words >= minMain && n.words == n.shown && !n.control &&
+		float64(n.words) > factsShare*float64(prose.prose)
 }
 
 // remnant says whether most of what the element shows is known to be no text of the page, so that the rest is none

@@ -39,10 +39,11 @@ type judge struct {
 	blocks  []block
 	nodes   []node
 	keep    []bool
-	manual  bool // a page of documentation: its lists of links are text
-	article bool // says of itself that it is one
-	thread  bool // a page of what people say to each other: comments and links are its text
-	title   int  // the block of the title, -1 if there is none
+	manual  bool  // a page of documentation: its lists of links are text
+	article bool  // says of itself that it is one
+	thread  bool  // a page of what people say to each other: comments and links are its text
+	title   int   // the block of the title, -1 if there is none
+	narrow  int32 // the element in the container that has the prose, if the container is wider because of facts
 }
 
 // span sets where each node ends.
