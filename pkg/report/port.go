@@ -77,7 +77,7 @@ func (g *guarded) greet() error {
 		return err
 	}
 	if subtle.ConstantTimeCompare(said, []byte(g.words.ask)) == 0 {
-		return errors.Join(errors.New("it does not know the word"), g.Conn.Close())
+		return errors.Join(errors.New("it does not know the word"), g.Close())
 	}
 	_, err := io.WriteString(g.Conn, g.words.answer)
 	return err

@@ -181,7 +181,7 @@ func isDevice(name string) bool {
 	if !is {
 		port, is = strings.CutPrefix(base, "lpt")
 	}
-	return is && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
+	return is && utf8.RuneCountInString(port) == 1 && strings.ContainsAny(port, "123456789¹²³")
 }
 
 // folded is what names have in common that are one on some file system: case and Unicode form do not count.
