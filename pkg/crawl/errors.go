@@ -13,6 +13,14 @@ var ErrBodyLost = errors.New("the body was lost before it was released")
 // and submitted again. Drop the message: do not fetch, store or bury anything of it.
 var ErrDiscarded = errors.New("it belongs to a job that was deleted")
 
+// UnlessDiscarded is the error of a store, unless it says that the job was deleted meanwhile.
+func UnlessDiscarded(err error) error {
+	if errors.Is(err, ErrDiscarded) {
+		return nil
+	}
+	return err
+}
+
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }

@@ -97,5 +97,5 @@ const (
 	ReasonLoggedOut = "logged-out" // the answer is that of somebody who is not logged in, right after a log-in
 	ReasonLogout    = "logout"     // it looks like a link that logs out
 	ReasonSecret    = "secret"     // a secret that its request needs cannot be read
-	ReasonCookie    = "cookie"     // asked again with a cookie that it set, or without those that it refused
+	ReasonCookie    = "cookie"     // asked again with cookies that its redirects set, or without those it refused
 )

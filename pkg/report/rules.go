@@ -176,7 +176,7 @@ var reasonTexts = map[string]string{
 	crawl.ReasonLogout: "it looks like a log-out link, and the crawl is logged in; follow_logout: true " +
 		"follows it",
 	crawl.ReasonSecret:         "a secret that its request needs could not be read",
-	crawl.ReasonCookie:         "it redirected to itself with a cookie, or refused those that it set, and was asked again",
+	crawl.ReasonCookie:         "its redirects led back with a cookie, or it refused those that it set: asked again",
 	crawl.ReasonNoFeeds:        "a feed, and the job reads neither sitemaps nor feeds",
 	crawl.ReasonSeedsOnly:      "a link, a sitemap or a feed, and the job fetches its seeds only (seeds_only)",
 	crawl.ReasonRobots:         "robots.txt forbids it",

@@ -16,6 +16,7 @@ import (
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 	"github.com/whirlpool-crawler/whirlpool/pkg/node"
 	"github.com/whirlpool-crawler/whirlpool/pkg/records/jsonl"
+	"github.com/whirlpool-crawler/whirlpool/pkg/web/weburl"
 )
 
 // crawlEnd is what became of a crawl.
@@ -110,34 +111,46 @@ func whyNothing(log string) (why []string, last time.Time) {
 	}
 	defer f.Close()
 	var told []string
-	for lines := bufio.NewScanner(io.LimitReader(f, maxLogRead)); lines.Scan() && len(why) < maxReasons; {
+	stray, at := weburl.URL{}, 0 // the URL out of scope that is told, and where
+	leads := map[weburl.URL]weburl.URL{}
+	for lines := bufio.NewScanner(io.LimitReader(f, maxLogRead)); lines.Scan(); {
 		line, err := jsonl.ParseLogLine(lines.Bytes())
-		if err == nil && line.At.After(last) {
-			last = line.At
-		}
-		if err != nil || line.Reason == "" || !line.Verdict.Final() || slices.Contains(told, line.Reason) {
+		if err != nil {
 			continue
 		}
-		if line.Kind == crawl.KindRender || line.Kind == crawl.KindResource {
-			continue // of a page that was fetched
+		if line.At.After(last) {
+			last = line.At
 		}
-		if line.Kind != crawl.KindPage && line.Verdict == crawl.VerdictGone {
-			continue // a site without robots.txt or sitemap
+		if line.Status/100 == 3 {
+			leads[line.Location] = line.URL
+		}
+		if len(why) == maxReasons || slices.Contains(told, line.Reason) || !explains(line) {
+			continue
+		}
+		if line.Reason == crawl.ReasonScope {
+			stray, at = line.URL, len(why)
 		}
 		told = append(told, line.Reason)
 		text := fmt.Sprintf("%s: %v, %s", line.URL, line.Verdict, line.Reason)
 		if line.Status > 0 {
 			text += fmt.Sprintf(" %d", line.Status)
 		}
-		switch {
-		case line.Detail != "":
+		if line.Detail != "" {
 			text += ": " + line.Detail
-		case line.Reason == crawl.ReasonScope && !line.Referrer.IsZero(): // nothing was fetched: a redirect led there
-			text += fmt.Sprintf(": %s leads there, to another site: crawl that one", line.Referrer)
 		}
 		why = append(why, text)
 	}
+	if from, ok := leads[stray]; ok && !stray.IsZero() {
+		why[at] += fmt.Sprintf(": %s leads there, to another site: crawl that one", from)
+	}
 	return why, last
+}
+
+// explains reports whether a line says why a page was not fetched: not of one that was, and not of a robots.txt or
+// sitemap that a site need not have.
+func explains(l *crawl.LogLine) bool {
+	return l.Reason != "" && l.Verdict.Final() && l.Kind != crawl.KindRender && l.Kind != crawl.KindResource &&
+		(l.Kind == crawl.KindPage || l.Verdict != crawl.VerdictGone)
 }
 
 // end prints what became of the crawl.

@@ -24,8 +24,12 @@ func TestWhyNothingTellsOfPages(t *testing.T) {
 	}
 	var text []byte
 	for _, l := range []crawl.LogLine{{Kind: crawl.KindRender, Reason: "render-hang"},
-		{Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}, {Reason: crawl.ReasonScope, Referrer: old}} {
+		{Kind: crawl.KindResource, Reason: "dns"}, {Reason: "timeout"}, {Reason: crawl.ReasonScope},
+		{Status: 301, Location: u}} {
 		l.URL, l.At, l.Verdict = u, time.Now(), crawl.VerdictFailed
+		if l.Status == 301 {
+			l.URL, l.Verdict = old, crawl.VerdictDone
+		}
 		text = jsonl.AppendLogLine(text, &l)
 	}
 	log := filepath.Join(t.TempDir(), "crawl.log")

@@ -136,14 +136,25 @@ func (r *Rules) Judge(t *crawl.Task, now time.Time) (reason, rule string) {
 		if reason, rule := r.judgeAsset(t.URL, href); reason != "" {
 			return reason, rule
 		}
-		return r.traps.Check(t.URL, now), "" // its depth is that of its page
+		return r.trap(t, now), "" // its depth is that of its page
 	case t.Kind == crawl.KindResource:
 		return r.judgeResource(t.URL, href)
 	}
 	if r.job.MaxDepth >= 0 && t.Depth > r.job.MaxDepth {
 		return crawl.ReasonDepth, r.depthRule
 	}
-	return r.traps.Check(t.URL, now), ""
+	return r.trap(t, now), ""
+}
+
+// trap says how the URL of a candidate looks like a trap. A listing in another order is one where the listing itself
+// links it; another page may link nothing else of that directory.
+func (r *Rules) trap(t *crawl.Task, now time.Time) string {
+	reason := r.traps.Check(t.URL, now)
+	if reason == traps.ReasonListing &&
+		(t.Referrer.HostKey() != t.URL.HostKey() || t.Referrer.Path() != t.URL.Path()) {
+		return ""
+	}
+	return reason
 }
 
 // leadsToBadPort reports whether a candidate is at a port that is not for the web: a mistake, or meant to make crawlers

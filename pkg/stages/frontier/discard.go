@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"errors"
 	"time"
 
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
@@ -40,12 +39,4 @@ func (f *Frontier) succeeds(js *jobState, job *crawl.Job) bool {
 	f.jobs.forget(js)
 	f.endLife(js)
 	return true
-}
-
-// wasDiscarded is the error of a store, unless it says that the job was deleted meanwhile.
-func wasDiscarded(err error) error {
-	if errors.Is(err, crawl.ErrDiscarded) {
-		return nil
-	}
-	return err
 }

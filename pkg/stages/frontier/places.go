@@ -99,7 +99,7 @@ func (p *storedPlaces) keepOne(ctx context.Context, js *jobState, t *crawl.Task)
 		p.f.mu.Lock()
 		js.places.add(t.URL.Key())
 		p.f.mu.Unlock()
-		return wasDiscarded(p.store.KeepPlaces(crawl.UnderEpoch(ctx, t.Job, t.Epoch), t.Job, t.URL.Key()))
+		return crawl.UnlessDiscarded(p.store.KeepPlaces(crawl.UnderEpoch(ctx, t.Job, t.Epoch), t.Job, t.URL.Key()))
 	})
 }
 
@@ -109,7 +109,7 @@ func (p *storedPlaces) forget(ctx context.Context, pages endedPages) error {
 	}
 	return p.inTurn(ctx, func() error {
 		for job, keys := range pages {
-			if err := wasDiscarded(p.store.LeavePlaces(ctx, job, keys...)); err != nil {
+			if err := crawl.UnlessDiscarded(p.store.LeavePlaces(ctx, job, keys...)); err != nil {
 				return fmt.Errorf("frontier: %d pages of job %s that were taken back: %w", len(keys), job, err)
 			}
 		}

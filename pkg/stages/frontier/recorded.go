@@ -2,9 +2,11 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/whirlpool-crawler/whirlpool/pkg/bus"
 	"github.com/whirlpool-crawler/whirlpool/pkg/crawl"
 )
 
@@ -43,7 +45,7 @@ func (f *Frontier) finish(ctx context.Context, outs []*crawl.Outcome, first []bo
 	}
 	for job, es := range entries {
 		ctx := crawl.UnderEpoch(ctx, job, es[0].Epoch)
-		if err := wasDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
+		if err := crawl.UnlessDiscarded(f.deps.Ledger.Finish(ctx, job, es...)); err != nil {
 			return fmt.Errorf("frontier: %d outcomes, the first of %s: %w", len(outs), outs[0].Task.URL, err)
 		}
 	}
@@ -132,7 +134,8 @@ func (o Outcomes) again(ctx context.Context, r *result) error {
 }
 
 // askStart queues the start of a loop of redirects once more: with the cookies that were set on the way it may end.
-// Where that was done before a kill, it is open, and a second copy of its task is dropped.
+// Where that was done before a kill, it is open, and a second copy of its task is dropped. It is open, too, while its
+// first outcome has not come: then this one waits for that, after which a copy would be dropped.
 func (o Outcomes) askStart(ctx context.Context, r *result) error {
 	start := r.Task
 	start.URL, start.Referrer = r.job.Canonicalizer().Canonical(r.Location), r.Task.URL
@@ -142,6 +145,8 @@ func (o Outcomes) askStart(ctx context.Context, r *result) error {
 	switch e := entries; {
 	case err != nil:
 		return fmt.Errorf("frontier: look up %s, to which redirects lead back: %w", start.URL, err)
+	case e[0].State == crawl.StateOpen && o.f.underWay(start.ID()):
+		return &bus.RetryError{After: startWait, Err: errStartUnderWay, Expected: true}
 	case e[0].State == crawl.StateOpen:
 		return o.f.enqueue(ctx, true, start)
 	case e[0].State != crawl.StateDone || e[0].Verdict != crawl.VerdictDone || e[0].Status/100 != 3:
@@ -155,6 +160,18 @@ func (o Outcomes) askStart(ctx context.Context, r *result) error {
 		return fmt.Errorf("frontier: reopen %s, to which redirects lead back: %w", start.URL, err)
 	}
 	return o.f.enqueue(ctx, true, start)
+}
+
+// startWait is how long the end of a loop waits for the outcome of its start: milliseconds are usual.
+const startWait = time.Second
+
+var errStartUnderWay = errors.New("the start of a loop of redirects has no outcome yet")
+
+// underWay reports whether a task is leased.
+func (f *Frontier) underWay(id crawl.MessageID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.leases.of(id) != nil
 }
 
 // answeredMeanwhile looks again whether an attempt of an earlier life has its outcome. A fetcher that died behind its

@@ -87,7 +87,7 @@ func (f *Frontier) visitsOf(ctx context.Context, id crawl.JobID, tasks []crawl.T
 	if len(keep) == 0 {
 		return entries, nil
 	}
-	if err := wasDiscarded(f.deps.Ledger.Finish(ctx, id, keep...)); err != nil {
+	if err := crawl.UnlessDiscarded(f.deps.Ledger.Finish(ctx, id, keep...)); err != nil {
 		return nil, fmt.Errorf("frontier: keep the tasks of %d pages that were fetched, the first %s: %w", len(keep),
 			tasks[0].URL, err)
 	}

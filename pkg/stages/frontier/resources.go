@@ -47,7 +47,7 @@ func (f *Frontier) refuseResources(ctx context.Context, outs []*crawl.Outcome, n
 		case out.Status >= http.StatusInternalServerError:
 			r.Expires = now.Add(failedFor)
 		}
-		if err := wasDiscarded(f.deps.Resources.PutResource(ctx, t.Job, r)); err != nil {
+		if err := crawl.UnlessDiscarded(f.deps.Resources.PutResource(ctx, t.Job, r)); err != nil {
 			return fmt.Errorf("frontier: note that %s cannot be had: %w", t.URL, err)
 		}
 	}

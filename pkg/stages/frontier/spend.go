@@ -51,7 +51,7 @@ func (f *Frontier) spend(ctx context.Context, js *jobState, bytes int64, now tim
 	id := job.ID
 	spent, err := f.deps.Spending.Spend(crawl.UnderEpoch(ctx, id, job.Epoch), id, bytes, now)
 	if err != nil {
-		if err = wasDiscarded(err); err == nil {
+		if err = crawl.UnlessDiscarded(err); err == nil {
 			return nil
 		}
 		return fmt.Errorf("frontier: %w", err)

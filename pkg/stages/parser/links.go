@@ -46,7 +46,7 @@ func (p *pass) onAnchor() {
 // turnsPage reports whether a link leads to the page before or behind this one in a sequence, or to the one above.
 func turnsPage(rel []byte) bool {
 	for word := range bytes.FieldsSeq(rel) {
-		switch string(word) {
+		switch string(bytes.ToLower(word)) {
 		case "next", "prev", "previous", "up":
 			return true
 		}

@@ -140,7 +140,7 @@ func TestLinksThatNavigate(t *testing.T) {
 		page string
 		kept bool
 	}{
-		"turning pages": {`<div class="header"><p>Next: <a href="b" rel="next">Oddments</a>, Previous: <a href="a" rel="prev">
+		"turning pages": {`<div class="header"><p>Next: <a href="b" rel="Next">Oddments</a>, Previous: <a href="a" rel="prev">
 			Files</a>, Up: <a href="c" rel="up">Guide</a> [<a href="d" rel="contents">Oddments</a>]</p></div>`, false},
 		"a column of chapters": {`<ul><li><a href="b" class="nav-b">Oddments</a></li>
 			<li><a href="c" class="nav-c">Files</a></li></ul>`, false},

@@ -23,7 +23,7 @@ const (
 	ReasonPathDepth       = "trap-path-depth"
 	ReasonRepeatedSegment = "trap-repeated-segment"
 	ReasonCalendar        = "trap-calendar"
-	ReasonListing         = "trap-listing"
+	ReasonListing         = "trap-listing" // only where the listing itself links it
 )
 
 // Config holds the bounds of the rules. A bound of 0 turns its rule off.

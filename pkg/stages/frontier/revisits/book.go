@@ -2,7 +2,6 @@ package revisits
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -175,18 +174,10 @@ func (b *Book) change(ctx context.Context, job crawl.JobID, urls []weburl.URL,
 	if len(put) == 0 {
 		return nil
 	}
-	if err := unlessDiscarded(b.cfg.Store.Put(ctx, job, put...)); err != nil {
+	if err := crawl.UnlessDiscarded(b.cfg.Store.Put(ctx, job, put...)); err != nil {
 		return fmt.Errorf("frontier: %d pages between their visits, the first %s: %w", len(put), put[0].URL, err)
 	}
 	return nil
-}
-
-// unlessDiscarded is the error of a store, unless it says that the job was deleted meanwhile.
-func unlessDiscarded(err error) error {
-	if errors.Is(err, crawl.ErrDiscarded) {
-		return nil
-	}
-	return err
 }
 
 // later is the later of two times.

@@ -111,7 +111,7 @@ func (j *Job) saveHabits(ctx context.Context, all bool) error {
 	}
 	j.mu.Unlock()
 	for part := range slices.Chunk(changed, habitsAtOnce) {
-		if err := unlessDiscarded(j.book.cfg.Store.PutHabits(ctx, j.id, part...)); err != nil {
+		if err := crawl.UnlessDiscarded(j.book.cfg.Store.PutHabits(ctx, j.id, part...)); err != nil {
 			return err
 		}
 	}

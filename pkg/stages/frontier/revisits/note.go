@@ -74,7 +74,7 @@ func (j *Job) NoteVisits(ctx context.Context, outs []*crawl.Outcome) ([]*crawl.R
 		return put
 	})
 	if err == nil && len(over) > 0 {
-		err = unlessDiscarded(j.book.cfg.Store.Drop(ctx, j.id, over...))
+		err = crawl.UnlessDiscarded(j.book.cfg.Store.Drop(ctx, j.id, over...))
 	}
 	return marks, err
 }

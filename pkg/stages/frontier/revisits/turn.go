@@ -80,7 +80,7 @@ func (t *Turn) Took(ctx context.Context) error {
 	}
 	j := t.job
 	if put = append(put, t.off...); len(put) > 0 {
-		if err := unlessDiscarded(j.book.cfg.Store.Put(ctx, j.id, put...)); err != nil {
+		if err := crawl.UnlessDiscarded(j.book.cfg.Store.Put(ctx, j.id, put...)); err != nil {
 			return fmt.Errorf("frontier: take %d pages that are due: %w", len(put), err)
 		}
 	}
